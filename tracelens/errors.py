@@ -1,0 +1,91 @@
+"""Every error TraceLens raises on purpose, each with the exit code the command line gives it.
+
+A message says what is wrong, where, and what to do. ``where`` and ``hint`` are kept apart so that faces can lay
+them out; ``str(error)`` has all three.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class TraceLensError(Exception):
+    """Base of all errors raised on purpose.
+
+    Args:
+        message: What is wrong, one sentence.
+        where: The place: file, line, trace or path of a key; empty when there is none.
+        hint: What to do about it; empty when nothing sensible can be said.
+
+    Example:
+        >>> str(SuiteError("unknown key 'toolz'", where="suite.toml", hint="did you mean 'tools'?"))
+        "suite.toml: unknown key 'toolz'. Hint: did you mean 'tools'?"
+    """
+
+    exit_code = 4
+
+    def __init__(self, message: str, *, where: str = "", hint: str = "") -> None:
+        self.message = message
+        self.where = where
+        self.hint = hint
+        super().__init__(message)
+
+    def __str__(self) -> str:
+        place = f"{self.where}: " if self.where else ""
+        hint = f". Hint: {self.hint}" if self.hint else ""
+        return f"{place}{self.message}{hint}"
+
+
+class UsageError(TraceLensError):
+    """A wrong argument of a command or function."""
+
+    exit_code = 2
+
+
+class SuiteError(TraceLensError):
+    """A suite file, or a file it names, that cannot be used."""
+
+    exit_code = 2
+
+
+class InputError(TraceLensError):
+    """An input that cannot be read, or that holds no trace at all."""
+
+    exit_code = 3
+
+
+class StoreError(TraceLensError):
+    """A results folder that cannot be read or written."""
+
+    exit_code = 3
+
+
+class StateError(TraceLensError):
+    """A database of a state check that cannot be reached or queried."""
+
+    exit_code = 3
+
+
+class InternalError(TraceLensError):
+    """A broken promise between two parts of TraceLens: a bug, never the user's fault."""
+
+    exit_code = 4
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint with the nearest valid name, or the empty string.
+
+    Args:
+        name: What was written.
+        known: The valid names.
+
+    Returns:
+        ``"did you mean 'x'?"`` or ``""``.
+
+    Example:
+        >>> did_you_mean("subest", ["subset", "strict"])
+        "did you mean 'subset'?"
+    """
+    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    return f"did you mean {near[0]!r}?" if near else ""
