@@ -1,0 +1,370 @@
+"""The shapes in which data travels between stages, and the bridge from Arrow to kernels.
+
+A `Batch` is whole traces as a few Arrow tables. A `Texts` is what a kernel sees of a string column: all bytes
+back to back, and where each text starts. The bytes are padded, because kernels load eight at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tracelens.errors import InternalError
+
+PADDING = 32
+"""Zero bytes after the last text: a kernel may load eight bytes from any position of a text, and look ahead."""
+
+ABSENT, NULL, JSON_VALUE, JSON_STRING, FREE_TEXT, TRUNCATED, NOT_CAPTURED = range(7)
+"""Values of ``arguments_form``: how the source held the arguments of a call.
+
+Absent; null; a structured value (its JSON text is kept); the contents of a string that should itself be JSON text;
+the input of a free-text tool; cut or evicted by the exporter; not captured because capture was off.
+"""
+
+TEXT = pa.large_string()
+TIME = pa.timestamp("us", tz="UTC")
+
+
+def _schema(**columns: pa.DataType) -> pa.Schema:
+    """A schema from ``name=type``; the columns that are never null are marked below."""
+    required = {
+        "trace", "trace_id", "id_given", "has_calls", "source", "line", "record_hi", "record_lo", "call_index",
+        "malformed", "arguments_form", "depth", "reference_index", "expected_index", "offset", "reason", "text",
+    }  # fmt: skip
+    return pa.schema([pa.field(name, kind, nullable=name not in required) for name, kind in columns.items()])
+
+
+TRACES = _schema(
+    trace=pa.uint32(),
+    trace_id=TEXT,
+    id_given=pa.bool_(),
+    session_id=TEXT,
+    case_id=TEXT,
+    agent=TEXT,
+    started_at=TIME,
+    tags=TEXT,
+    complete=pa.bool_(),
+    has_calls=pa.bool_(),
+    tools=TEXT,
+    final_answer=TEXT,
+    llm_calls=pa.int64(),
+    input_tokens=pa.int64(),
+    output_tokens=pa.int64(),
+    cost=pa.float64(),
+    n_references=pa.int32(),
+    source=TEXT,
+    line=pa.int64(),
+    record_hi=pa.uint64(),
+    record_lo=pa.uint64(),
+)
+"""One row per trace of a batch, in input order.
+
+``trace`` is the row number. ``id_given`` is false where ``trace_id`` was made from file and line. ``has_calls`` is
+false where calls were not recorded at all, which is another thing than no calls. ``n_references`` is null without an
+inline reference. ``source`` and ``line`` (from 1) say where the trace stood; ``record_hi`` and ``record_lo`` are a
+digest of its bytes. ``tags`` is JSON object text, ``tools`` the JSON text of recorded tool definitions.
+"""
+
+CALLS = _schema(
+    trace=pa.uint32(),
+    call_index=pa.int32(),
+    name=TEXT,
+    malformed=pa.bool_(),
+    arguments=TEXT,
+    arguments_form=pa.uint8(),
+    call_id=TEXT,
+    turn=pa.int32(),
+    agent=TEXT,
+    depth=pa.int32(),
+    status=TEXT,
+    result=TEXT,
+    error=TEXT,
+    started_at=TIME,
+    duration_ms=pa.float64(),
+    kind=TEXT,
+    repair=TEXT,
+    wrapper=TEXT,
+)
+"""One row per requested tool call, by trace and ``call_index`` (from 0 in each trace, the final order).
+
+``name`` is null in a malformed entry that has none. ``status`` is ok, error, denied, or null for unknown. ``result``
+is a string's contents as they are, else JSON text. ``kind`` is null for a normal call (``custom`` for a free-text
+tool), ``repair`` names the rule that repaired the arguments, ``wrapper`` the dispatcher a call was taken out of.
+"""
+
+EXPECTED = _schema(
+    trace=pa.uint32(),
+    reference_index=pa.int32(),
+    expected_index=pa.int32(),
+    name=TEXT,
+    arguments=TEXT,
+    arguments_form=pa.uint8(),
+)
+"""One row per expected call of an inline reference, by trace, reference and position.
+
+``arguments`` is null (forms absent and null) where any arguments are accepted, else the text of a JSON object.
+"""
+
+REJECTS = _schema(source=TEXT, line=pa.int64(), offset=pa.int64(), reason=TEXT, text=TEXT)
+"""One row per record that cannot be read: its file, line (from 1), byte offset in the (decompressed) file, why, and
+its first 200 characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Whole traces, as tables that share the number ``trace``.
+
+    Attributes:
+        traces: See `TRACES`.
+        calls: See `CALLS`.
+        expected: See `EXPECTED`.
+        rejects: See `REJECTS`.
+        n_records: Records seen: traces, blank lines and rejects together.
+        n_blank: Blank lines among them.
+        notes: Remarks about the source, once each (for instance that a format does not record something).
+        digest: 128-bit digest of the input bytes of this batch (high, low), or None where the source has no bytes.
+    """
+
+    traces: pa.Table
+    calls: pa.Table
+    expected: pa.Table
+    rejects: pa.Table
+    n_records: int
+    n_blank: int = 0
+    notes: tuple[str, ...] = ()
+    digest: tuple[int, int] | None = None
+
+    def checked(self) -> Batch:
+        """This batch, after a look at what every later stage relies on: the schemas and the order of rows.
+
+        Raises:
+            InternalError: A source broke the contract.
+        """
+        for name, schema in (("traces", TRACES), ("calls", CALLS), ("expected", EXPECTED), ("rejects", REJECTS)):
+            found = getattr(self, name).schema
+            if not found.equals(schema):
+                raise InternalError(f"a source gave {name} with schema {found}, not {schema}")
+        for name in ("calls", "expected"):
+            rows = numbers(getattr(self, name)["trace"])
+            if rows.size and (np.any(rows[1:] < rows[:-1]) or rows[-1] >= self.traces.num_rows):
+                raise InternalError(f"{name} are not ordered by trace")
+        return self
+
+
+def empty(schema: pa.Schema) -> pa.Table:
+    """A table of that schema without rows.
+
+    Example:
+        >>> empty(REJECTS).num_rows
+        0
+    """
+    return schema.empty_table()
+
+
+def table(schema: pa.Schema, n: int, /, **columns: Any) -> pa.Table:
+    """A table of ``n`` rows of that schema; columns that are not given are null.
+
+    Args:
+        schema: One of `TRACES`, `CALLS`, `EXPECTED`, `REJECTS`.
+        n: Number of rows.
+        **columns: Arrow arrays, NumPy arrays or lists by column name.
+
+    Raises:
+        InternalError: A column that the schema does not have, or a required one that is not given.
+
+    Example:
+        >>> table(EXPECTED, 1, trace=[0], reference_index=[0], expected_index=[0], name=["a"],
+        ...       arguments_form=[0]).to_pylist()[0]["arguments"] is None
+        True
+    """
+    if unknown := set(columns) - set(schema.names):
+        raise InternalError(f"no such columns: {sorted(unknown)}")
+    arrays = []
+    for item in schema:
+        value = columns.get(item.name)
+        if value is None:
+            if not item.nullable and n:
+                raise InternalError(f"column {item.name} is missing")
+            arrays.append(pa.nulls(n, item.type))
+        else:
+            arrays.append(as_column(value, item.type))
+    return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def as_column(value: Any, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """An Arrow column of exactly that type, from an Arrow array, a NumPy array or a list."""
+    if isinstance(value, pa.Array | pa.ChunkedArray):
+        return value if value.type == kind else value.cast(kind)
+    return pa.array(value, kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Texts:
+    """n texts as a kernel sees them.
+
+    Attributes:
+        data: uint8, the UTF-8 bytes of all texts back to back, then at least `PADDING` zero bytes.
+        offsets: int64[n + 1]; text i is ``data[offsets[i]:offsets[i + 1]]``.
+    """
+
+    data: npt.NDArray[np.uint8]
+    offsets: npt.NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    def __getitem__(self, row: int) -> bytes:
+        """The bytes of one text (for messages and tests, not for loops)."""
+        return self.data[self.offsets[row] : self.offsets[row + 1]].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        return (self[row] for row in range(len(self)))
+
+
+def padded(data: bytes | bytearray | memoryview | npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """A copy of the bytes with `PADDING` zero bytes behind them.
+
+    Example:
+        >>> padded(b"ab").size
+        34
+    """
+    flat = data if isinstance(data, np.ndarray) else np.frombuffer(data, np.uint8)
+    out = np.empty(flat.size + PADDING, np.uint8)
+    out[: flat.size] = flat
+    out[flat.size :] = 0
+    return out
+
+
+def texts(values: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> Texts:
+    """The texts of a string (or binary) column; nulls are empty texts (see `valid`).
+
+    Args:
+        values: An Arrow array of any string or binary type, dictionaries included, or an iterable of strings.
+
+    Returns:
+        A copy with padding.
+
+    Example:
+        >>> list(texts(["ab", None, "é"]))
+        [b'ab', b'', b'\\xc3\\xa9']
+    """
+    if not isinstance(values, pa.Array | pa.ChunkedArray):
+        values = pa.array(list(values), TEXT)
+    column = one_chunk(values)
+    if column.type != TEXT:
+        column = one_chunk(column.cast(TEXT))
+    n = len(column)
+    _, offset_buffer, data_buffer = column.buffers()
+    if n == 0 or offset_buffer is None:
+        return Texts(np.zeros(PADDING, np.uint8), np.zeros(n + 1, np.int64))
+    offsets = np.frombuffer(offset_buffer, np.int64, n + 1, column.offset * 8)
+    data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.zeros(0, np.uint8)
+    plain = padded(data[offsets[0] : offsets[-1]])
+    return Texts(plain, offsets - offsets[0])
+
+
+def text_array(
+    data: npt.NDArray[np.uint8], offsets: npt.NDArray[np.int64], valid: npt.NDArray[np.bool_] | None = None
+) -> pa.LargeStringArray:
+    """A string column over a kernel's output, without a copy.
+
+    Args:
+        data: UTF-8 bytes of all rows (the caller vouches for it); bytes behind the last offset are ignored.
+        offsets: int64[n + 1].
+        valid: bool[n]; false makes a null. None: no nulls.
+
+    Example:
+        >>> text_array(padded(b"abc"), np.array([0, 1, 3])).to_pylist()
+        ['a', 'bc']
+    """
+    n = offsets.size - 1
+    mask = None if valid is None or bool(valid.all()) else pa.array(valid).buffers()[1]
+    buffers = [mask, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(data)]
+    return pa.Array.from_buffers(TEXT, n, buffers)
+
+
+def one_chunk(values: pa.Array | pa.ChunkedArray) -> pa.Array:
+    """The column as one array."""
+    if isinstance(values, pa.ChunkedArray):
+        return values.combine_chunks() if values.num_chunks != 1 else values.chunk(0)
+    return values
+
+
+def valid(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """bool[n]: which rows are not null.
+
+    Example:
+        >>> valid(pa.array(["a", None])).tolist()
+        [True, False]
+    """
+    if values.null_count == 0:
+        return np.ones(len(values), np.bool_)
+    return np.asarray(one_chunk(values.is_valid()).to_numpy(zero_copy_only=False), np.bool_)
+
+
+def numbers(values: pa.Array | pa.ChunkedArray, default: float | bool | None = None) -> npt.NDArray[Any]:
+    """The values of a number or boolean column as NumPy, in the column's own width.
+
+    Args:
+        values: A column of integers, floats or booleans.
+        default: What nulls become; needed where there are nulls.
+
+    Raises:
+        InternalError: Nulls without a default: a silent NaN or zero must not enter a score.
+
+    Example:
+        >>> numbers(pa.array([1, None], pa.int32()), default=-1)
+        array([ 1, -1], dtype=int32)
+    """
+    column = one_chunk(values)
+    if column.null_count:
+        if default is None:
+            raise InternalError("a column with nulls was read as plain numbers")
+        column = column.fill_null(pa.scalar(default, column.type))
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def offsets_of(counts: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """int64[n + 1] offsets from n counts.
+
+    Example:
+        >>> offsets_of(np.array([2, 0, 1]))
+        array([0, 2, 2, 3])
+    """
+    out = np.zeros(counts.size + 1, np.int64)
+    np.cumsum(counts, out=out[1:])
+    return out
+
+
+def group_offsets(groups: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:
+    """Where the rows of each group start, for rows ordered by group number.
+
+    Args:
+        groups: Group number of each row, ascending, each below ``n``.
+        n: Number of groups.
+
+    Returns:
+        int64[n + 1]: rows ``out[g]`` to ``out[g + 1]`` belong to group g.
+
+    Example:
+        >>> group_offsets(np.array([0, 0, 2]), 3)
+        array([0, 2, 2, 3])
+    """
+    return offsets_of(np.bincount(groups.astype(np.int64), minlength=n))
+
+
+def positions_in(offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    """The ordinal of each row within its group, from group offsets.
+
+    Example:
+        >>> positions_in(np.array([0, 2, 2, 3]))
+        array([0, 1, 0], dtype=int32)
+    """
+    n = int(offsets[-1])
+    starts = np.repeat(offsets[:-1], np.diff(offsets))
+    return (np.arange(n) - starts).astype(np.int32)
