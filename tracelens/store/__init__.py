@@ -1,0 +1,1 @@
+"""Run folders and the DuckDB connection over them. May import the engine below, never a face."""
