@@ -1,1 +1,5 @@
-"""NumPy and Numba only: arrays in, arrays out. May import ``tracelens.errors`` and nothing else of the package."""
+"""Loops over arrays: NumPy and Numba only, arrays in, arrays out.
+
+Nothing here knows about tables, suites or files. `reference` holds the same definitions in plain Python; every
+kernel is tested against it.
+"""

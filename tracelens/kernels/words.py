@@ -1,0 +1,52 @@
+"""Machine words from Numba: unaligned eight-byte loads and the bit tricks that find bytes in them.
+
+Buffers are ``uint8`` arrays with at least `PADDING` readable bytes after the last byte of content, so that a load
+never leaves the array.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+PADDING = 16
+
+LOW_BITS = np.uint64(0x0101010101010101)
+HIGH_BITS = np.uint64(0x8080808080808080)
+
+
+@intrinsic
+def load8(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The eight bytes at ``buf[at:at + 8]`` as a little-endian ``uint64``, at any alignment."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        word = ir.IntType(64)
+        place = builder.gep(array.data, [args[1]])
+        return builder.load(builder.bitcast(place, word.as_pointer()), align=1, typ=word)
+
+    return types.uint64(buf, types.int64), codegen
+
+
+@intrinsic
+def trailing_zeros(typing: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The number of zero bits below the lowest set bit of a ``uint64`` (64 for zero), as ``int64``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001 - fixed by Numba
+        return builder.cttz(args[0], ir.IntType(1)(0))
+
+    return types.int64(types.uint64), codegen
+
+
+@njit(nogil=True, cache=True)
+def byte_mask(word: np.uint64, pattern: np.uint64) -> np.uint64:
+    """The high bit of each byte of ``word`` that equals the byte repeated in ``pattern``.
+
+    Bits above the lowest hit may be wrong (borrows run upwards); the lowest is always right.
+    """
+    x = word ^ pattern
+    return (x - LOW_BITS) & ~x & HIGH_BITS
