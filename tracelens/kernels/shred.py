@@ -1,0 +1,397 @@
+"""Shredding: JSON texts to a tape, one entry per value, in the order of the text.
+
+The tape points back into the same bytes; nothing is copied or decoded. Entries of text ``t`` are
+``tape.first[t]:tape.first[t + 1]``, and the first of them is the whole value.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tracelens.kernels.hash import hash_key_bytes
+from tracelens.kernels.scan import (
+    ARRAY,
+    DEAD,
+    E_CHAR,
+    E_DEPTH,
+    E_EMPTY,
+    E_END,
+    E_TRAILING,
+    ESCAPED,
+    KEY_ESCAPED,
+    KEY_NON_ASCII,
+    NON_ASCII,
+    OBJECT,
+    STRING,
+    decode_string,
+    scan_key,
+    scan_scalar,
+    skip_space,
+)
+from tracelens.kernels.words import PADDING, pointer
+
+# Arguments nested deeper than this are refused: a validator that recurses in Python would not survive them.
+MAX_DEPTH = 128
+
+
+class Tape(NamedTuple):
+    """The values of many JSON texts, as parallel arrays in pre-order.
+
+    Attributes:
+        first: int64[n + 1], where each text's entries begin; a refused text has none.
+        kind: uint8, `scan.NULL` … `scan.ARRAY`.
+        flags: uint8, `scan.ESCAPED` … `scan.OUT_OF_RANGE`.
+        start: int32, first byte of the value (of a string's contents, without the quotes).
+        end: int32, byte after the value (after a string's contents).
+        key_start: int32, first byte of a member's key contents; -1 where the value is no member.
+        key_end: int32, byte after the key contents.
+        key_hash: uint64, `hash.hash_key_bytes` of the decoded key; 0 where the value is no member.
+        parent: int32, entry of the container; -1 at a root.
+        index: int32, ordinal in the container (the array index of an element).
+        size: int32, number of children, overridden duplicate members left out.
+        next: int32, entry after the value's subtree.
+    """
+
+    first: np.ndarray
+    kind: np.ndarray
+    flags: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    key_start: np.ndarray
+    key_end: np.ndarray
+    key_hash: np.ndarray
+    parent: np.ndarray
+    index: np.ndarray
+    size: np.ndarray
+    next: np.ndarray
+
+
+@njit(nogil=True, cache=True)
+def count_values(data: np.ndarray, begin: np.ndarray, end: np.ndarray) -> int:
+    """An upper bound of the number of values in the texts: every value follows a comma, a bracket or nothing."""
+    total = np.int64(begin.size)
+    for t in range(begin.size):
+        for i in range(begin[t], end[t]):
+            c = data[i]
+            total += np.int64((c == 44) | (c == 91) | (c == 123))
+    return total
+
+
+def empty_tape(n_texts: int, capacity: int) -> Tape:
+    """A tape with room for ``capacity`` values."""
+
+    def column(dtype: type) -> np.ndarray:
+        return np.empty(capacity, dtype=dtype)
+
+    i4, u1 = np.int32, np.uint8
+    return Tape(
+        np.zeros(n_texts + 1, dtype=np.int64),
+        column(u1),
+        column(u1),
+        column(i4),
+        column(i4),
+        column(i4),
+        column(i4),
+        column(np.uint64),
+        column(i4),
+        column(i4),
+        column(i4),
+        column(i4),
+    )
+
+
+@njit(nogil=True, cache=True)
+def tape_pointers(tape: Tape) -> Tape:
+    """The same tape with a pointer for each array."""
+    return Tape(
+        pointer(tape.first),
+        pointer(tape.kind),
+        pointer(tape.flags),
+        pointer(tape.start),
+        pointer(tape.end),
+        pointer(tape.key_start),
+        pointer(tape.key_end),
+        pointer(tape.key_hash),
+        pointer(tape.parent),
+        pointer(tape.index),
+        pointer(tape.size),
+        pointer(tape.next),
+    )
+
+
+@njit(nogil=True, cache=True)
+def key_hash_of(buf: np.ndarray, start: int, end: int, flags: int, scratch: np.ndarray) -> np.uint64:
+    """The hash of a key's decoded bytes; ``scratch`` has room for the longest key with escapes."""
+    if flags & ESCAPED:
+        stop = decode_string(buf, start, end, scratch, 0)
+        for k in range(PADDING):
+            scratch[stop + k] = 0
+        return hash_key_bytes(scratch, 0, stop)
+    return hash_key_bytes(buf, start, end)
+
+
+@njit(nogil=True, cache=True)
+def same_key(buf: np.ndarray, tape: Tape, a: int, b: int) -> bool:
+    """Whether two members with equal key hashes have equal keys (escaped keys are taken on their hash)."""
+    if (tape.flags[a] | tape.flags[b]) & KEY_ESCAPED:
+        return True
+    length = tape.key_end[a] - tape.key_start[a]
+    if tape.key_end[b] - tape.key_start[b] != length:
+        return False
+    for k in range(length):
+        if buf[tape.key_start[a] + k] != buf[tape.key_start[b] + k]:
+            return False
+    return True
+
+
+@njit(nogil=True, cache=True)
+def mark_duplicates(buf: np.ndarray, tape: Tape, container: int, stop: int) -> bool:
+    """Mark every member of an object that a later one with the same key overrides; the last one counts."""
+    n = tape.size[container]
+    members = np.empty(n, dtype=np.int64)
+    hashes = np.empty(n, dtype=np.uint64)
+    entry, k = container + 1, 0
+    while entry < stop:
+        members[k] = entry
+        hashes[k] = tape.key_hash[entry]
+        entry = np.int64(tape.next[entry])
+        k += 1
+    order = np.argsort(hashes, kind="mergesort")
+    found = False
+    for k in range(1, n):
+        a, b = members[order[k - 1]], members[order[k]]
+        if tape.key_hash[a] == tape.key_hash[b] and same_key(buf, tape, a, b):
+            tape.flags[a] |= DEAD
+            tape.size[container] -= 1
+            found = True
+    return found
+
+
+@njit(nogil=True, cache=True)
+def open_value(tape: Tape, n: int, start: int, parent: int) -> None:
+    """Begin the entry of a value at ``start`` that is no member."""
+    tape.start[n] = start
+    tape.key_start[n] = -1
+    tape.key_end[n] = -1
+    tape.key_hash[n] = 0
+    tape.parent[n] = parent
+    tape.size[n] = 0
+    tape.index[n] = 0
+    if parent >= 0:
+        tape.index[n] = tape.size[parent]
+        tape.size[parent] += 1
+
+
+@njit(nogil=True, cache=True)
+def read_key(
+    buf: np.ndarray, i: int, end: int, tape: Tape, n: int, parent: int, scratch: np.ndarray
+) -> tuple[int, int]:
+    """Scan a member's key at ``i`` into the entry ``n`` of its value: ``(start of the value, key flags)``."""
+    value, stop, flags = scan_key(buf, i, end)
+    if value < 0:
+        return value, stop
+    open_value(tape, n, value, parent)
+    tape.key_start[n] = i + 1
+    tape.key_end[n] = stop
+    tape.key_hash[n] = key_hash_of(buf, i + 1, stop, flags, scratch)
+    entry_flags = 0
+    if flags & ESCAPED:
+        entry_flags |= KEY_ESCAPED
+    if flags & NON_ASCII:
+        entry_flags |= KEY_NON_ASCII
+    return value, entry_flags
+
+
+@njit(nogil=True, cache=True)
+def shred_text(
+    buf: np.ndarray, begin: int, end: int, tape: Tape, n: int, scratch: np.ndarray, seen: np.ndarray, max_depth: int
+) -> tuple[int, int, bool]:
+    """Shred one text to the entries from ``n``: ``(entry after the last, error position, had duplicates)``.
+
+    A refused text gives ``(-code, position, False)``. ``seen`` holds, per depth, a 64-bit sketch of the keys so
+    far: only an object whose sketch clashes is searched for duplicates.
+    """
+    i = skip_space(buf, begin, end)
+    if i >= end:
+        return -E_EMPTY, i, False
+    parent, depth, flags, duplicates = -1, 0, 0, False
+    open_value(tape, n, i, -1)
+    while True:
+        # The value of entry n starts at i.
+        c = buf[i]
+        if c == 123 or c == 91:
+            depth += 1
+            if depth > max_depth:
+                return -E_DEPTH, i, False
+            tape.kind[n] = OBJECT if c == 123 else ARRAY
+            tape.flags[n] = flags
+            seen[depth] = 0
+            parent = n
+            n += 1
+            i = skip_space(buf, i + 1, end)
+            if i >= end:
+                return -E_END, end, False
+            if buf[i] != c + 2:
+                flags = 0
+                if c == 123:
+                    i, flags = read_key(buf, i, end, tape, n, parent, scratch)
+                    if i < 0:
+                        return i, flags, False
+                    seen[depth] = np.uint64(1) << (tape.key_hash[n] & np.uint64(63))
+                else:
+                    open_value(tape, n, i, parent)
+                continue
+        else:
+            p, kind, info = scan_scalar(buf, i, end)
+            if p < 0:
+                return p, kind, False
+            tape.kind[n] = kind
+            tape.flags[n] = flags | info
+            tape.end[n] = p
+            if kind == STRING:
+                tape.start[n] = i + 1
+                tape.end[n] = p - 1
+            n += 1
+            tape.next[n - 1] = n
+            i = p
+        # After a value (or at the bracket of an empty container): close what ends, then begin the next value.
+        while True:
+            i = skip_space(buf, i, end)
+            if parent < 0:
+                if i < end:
+                    return -E_TRAILING, i, False
+                return n, 0, duplicates
+            if i >= end:
+                return -E_END, end, False
+            c = buf[i]
+            is_object = tape.kind[parent] == OBJECT
+            if c == 44 and tape.size[parent] > 0:
+                i = skip_space(buf, i + 1, end)
+                if i >= end:
+                    return -E_END, end, False
+                flags = 0
+                if is_object:
+                    i, flags = read_key(buf, i, end, tape, n, parent, scratch)
+                    if i < 0:
+                        return i, flags, False
+                    bit = np.uint64(1) << (tape.key_hash[n] & np.uint64(63))
+                    if seen[depth] & bit:
+                        tape.flags[parent] |= DEAD
+                    seen[depth] |= bit
+                else:
+                    open_value(tape, n, i, parent)
+                break
+            if c != (125 if is_object else 93):
+                return -E_CHAR, i, False
+            i += 1
+            tape.end[parent] = i
+            tape.next[parent] = n
+            if tape.flags[parent] & DEAD:
+                # Here DEAD only says that the sketch clashed; no finished container keeps it by this route.
+                tape.flags[parent] &= np.uint8(255 - DEAD)
+                if mark_duplicates(buf, tape, parent, n):
+                    duplicates = True
+            parent = np.int64(tape.parent[parent])
+            depth -= 1
+
+
+@njit(nogil=True, cache=True)
+def shred_texts(
+    data: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    wanted: np.ndarray,
+    tape: Tape,
+    scratch: np.ndarray,
+    max_depth: int,
+    error: np.ndarray,
+    position: np.ndarray,
+    duplicates: np.ndarray,
+) -> int:
+    """Shred ``data[begin[t]:end[t]]`` for every wanted text ``t`` and return the number of entries.
+
+    Args:
+        data: uint8, padded.
+        begin: int64[n], first byte of each text.
+        end: int64[n], byte after each text.
+        wanted: bool[n]; the others get no entries.
+        tape: room for `count_values` entries.
+        scratch: uint8, room for the longest text and padding.
+        max_depth: containers may nest this deep.
+        error: uint8[n] out, 0 or a code of `scan.ERRORS`.
+        position: int64[n] out, the byte (from the text's start) where a refused text went wrong.
+        duplicates: bool[n] out, whether an object held a key twice.
+    """
+    sketch = np.zeros(max_depth + 1, dtype=np.uint64)
+    seen, text, room, entries = pointer(sketch), pointer(data), pointer(scratch), tape_pointers(tape)
+    n = 0
+    for t in range(begin.size):
+        tape.first[t] = n
+        error[t] = 0
+        position[t] = 0
+        duplicates[t] = False
+        if not wanted[t]:
+            continue
+        after, at, twice = shred_text(text, begin[t], end[t], entries, n, room, seen, max_depth)
+        if after < 0:
+            error[t] = -after
+            position[t] = at - begin[t]
+            continue
+        duplicates[t] = twice
+        n = after
+    tape.first[begin.size] = n
+    return n
+
+
+class Shredded(NamedTuple):
+    """What `shred` gives: the tape and, per text, error code, error position and whether keys were duplicated."""
+
+    tape: Tape
+    error: np.ndarray
+    position: np.ndarray
+    duplicates: np.ndarray
+
+
+def shred(
+    data: np.ndarray,
+    begin: np.ndarray,
+    end: np.ndarray,
+    wanted: np.ndarray | None = None,
+    max_depth: int = MAX_DEPTH,
+) -> Shredded:
+    """Shred JSON texts.
+
+    Args:
+        data: uint8, the texts' bytes with at least `words.PADDING` more bytes behind the last.
+        begin: int64[n], first byte of each text.
+        end: int64[n], byte after each text.
+        wanted: bool[n], texts to shred; all by default.
+        max_depth: containers may nest this deep.
+
+    Returns:
+        The tape (trimmed views) and the per-text outcome.
+
+    Example:
+        >>> text = b'{"a": [1, true]}'
+        >>> data = np.zeros(len(text) + 16, dtype=np.uint8)
+        >>> data[: len(text)] = np.frombuffer(text, dtype=np.uint8)
+        >>> shred(data, np.array([0]), np.array([len(text)])).tape.kind.tolist()
+        [5, 6, 3, 2]
+    """
+    begin = np.ascontiguousarray(begin, dtype=np.int64)
+    end = np.ascontiguousarray(end, dtype=np.int64)
+    n = begin.size
+    if wanted is None:
+        wanted = np.ones(n, dtype=np.bool_)
+    longest = int((end - begin).max()) if n else 0
+    tape = empty_tape(n, int(count_values(data, begin, end)) + 1)
+    scratch = np.zeros(longest + 2 * PADDING, dtype=np.uint8)
+    error = np.zeros(n, dtype=np.uint8)
+    position = np.zeros(n, dtype=np.int64)
+    duplicates = np.zeros(n, dtype=np.bool_)
+    count = shred_texts(data, begin, end, wanted, tape, scratch, max_depth, error, position, duplicates)
+    columns = [tape.first, *(column[:count] for column in tape[1:])]
+    return Shredded(Tape(*columns), error, position, duplicates)
