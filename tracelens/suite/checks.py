@@ -1,0 +1,106 @@
+"""Checks on names in a suite that need more than one key to decide."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from tracelens.errors import did_you_mean
+from tracelens.suite.core import Agent
+from tracelens.suite.model import SuiteFile
+from tracelens.suite.names import CODE_FAMILIES, DIALECTS, SCORES
+from tracelens.suite.problems import Problems
+from tracelens.suite.tools import Tool
+
+Place = Callable[[Sequence[str | int]], str]
+"""From a key path to what a message says."""
+
+
+def check_names(
+    model: SuiteFile, tools: Mapping[str, Tool], agents: Mapping[str, Agent], where: Place, problems: Problems
+) -> None:
+    """Notes names that collide, and names of things that do not exist.
+
+    Args:
+        model: The validated keys.
+        tools: Tools of all agents.
+        agents: Agents with their own tools.
+        where: Makes places.
+        problems: Where to note what is wrong.
+    """
+    _aliases(tools, agents, where, problems)
+    _empty_names(model, where, problems)
+    _thresholds(model, where, problems)
+    _unique(model, where, problems)
+    for index, waiver in enumerate(model.waive):
+        family = waiver.code.split(".", 1)[0]
+        if family not in CODE_FAMILIES or "." not in waiver.code:
+            hint = did_you_mean(family, CODE_FAMILIES) or f"codes start with {', '.join(CODE_FAMILIES)}, and a dot"
+            problems.add(where(["waive", index, "code"]), f"no findings have the code {waiver.code!r}", hint)
+
+
+def _aliases(tools: Mapping[str, Tool], agents: Mapping[str, Agent], where: Place, problems: Problems) -> None:
+    """An alias must lead to one tool, and no tool may be called so itself."""
+    pools: list[tuple[list[str | int], Mapping[str, Tool]]] = [(["tools"], tools)]
+    pools += [(["agents", name, "tools"], agent.tools) for name, agent in agents.items()]
+    names = {name for _, pool in pools for name in pool}
+    owner: dict[str, str] = {}
+    for path, pool in pools:
+        for tool in pool.values():
+            for index, alias in enumerate(tool.aliases):
+                place = where([*path, tool.name, "aliases", index])
+                if not alias:
+                    problems.add(place, "an alias should not be empty", "an empty name equals nothing")
+                elif alias in names:
+                    problems.add(place, f"alias {alias!r} is the name of a tool", "drop the alias, or the tool")
+                elif owner.setdefault(alias, tool.name) != tool.name:
+                    other = owner[alias]
+                    problems.add(
+                        place, f"alias {alias!r} of {tool.name!r} already belongs to {other!r}", "drop one of them"
+                    )
+
+
+def _empty_names(model: SuiteFile, where: Place, problems: Problems) -> None:
+    lists: list[tuple[list[str | int], tuple[str, ...], str]] = [
+        (["server_prefixes"], model.server_prefixes, "a prefix"),
+        (["match", "output_tools"], model.match.output_tools, "a tool name"),
+        (["match", "handoffs"], model.match.handoffs, "a pattern"),
+        (["invariants", "forbidden_tools"], model.invariants.forbidden_tools, "a pattern"),
+        (["invariants", "allowed_tools"], model.invariants.allowed_tools, "a pattern"),
+        (["safety", "restricted_paths"], model.safety.restricted_paths, "a path"),
+        (["judge", "questions"], model.judge.questions, "a question"),
+    ]
+    for path, values, what in lists:
+        for index, value in enumerate(values):
+            if not value.strip():
+                problems.add(where([*path, index]), f"{what} should not be empty")
+
+
+def _thresholds(model: SuiteFile, where: Place, problems: Problems) -> None:
+    for index, dialect in enumerate(model.match.dialects):
+        if dialect not in DIALECTS:
+            known = f"known are {', '.join(DIALECTS)}" if DIALECTS else "this version has none"
+            place = where(["match", "dialects", index])
+            problems.add(place, f"unknown dialect {dialect!r}", did_you_mean(dialect, DIALECTS) or known)
+    for score in model.thresholds or {}:
+        dialect, mark, _ = score.partition("__")
+        if score in SCORES or (mark and dialect in model.match.dialects):
+            continue
+        hint = did_you_mean(score, SCORES) or f"scores are {', '.join(SCORES)}"
+        if mark and dialect in DIALECTS:
+            hint = f"add {dialect!r} to match.dialects"
+        problems.add(where(["thresholds", score]), f"unknown score {score!r}", hint)
+
+
+def _unique(model: SuiteFile, where: Place, problems: Problems) -> None:
+    """Findings are told apart by these names."""
+    groups: list[tuple[list[str | int], list[str]]] = [
+        (["state"], [item.name for item in model.state]),
+        (["check"], [item.name for item in model.check]),
+        (["safety", "patterns"], [item.name for item in model.safety.patterns]),
+    ]
+    for path, names in groups:
+        for name, count in Counter(names).items():
+            if count > 1:
+                last = len(names) - 1 - names[::-1].index(name)
+                problems.add(where([*path, last, "name"]), f"name {name!r} is used {count} times", "give each its own")
