@@ -12,6 +12,7 @@ from tracelens.suite.values import (
     Amount,
     Block,
     CaseId,
+    Code,
     Count,
     Day,
     Json,
@@ -254,7 +255,7 @@ class Waiver(Block):
 
     case_id: CaseId
     """The case."""
-    code: Name
+    code: Code
     """Code of the findings that are waived."""
     until: Day
     """Last day of the waiver."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from tracelens.errors import did_you_mean
 from tracelens.suite.core import Agent
 from tracelens.suite.model import SuiteFile
-from tracelens.suite.names import CODE_FAMILIES, DIALECTS, SCORES
+from tracelens.suite.names import DIALECTS, SCORES
 from tracelens.suite.problems import Problems
 from tracelens.suite.tools import Tool
 
@@ -32,11 +32,6 @@ def check_names(
     _empty_names(model, where, problems)
     _thresholds(model, where, problems)
     _unique(model, where, problems)
-    for index, waiver in enumerate(model.waive):
-        family = waiver.code.split(".", 1)[0]
-        if family not in CODE_FAMILIES or "." not in waiver.code:
-            hint = did_you_mean(family, CODE_FAMILIES) or f"codes start with {', '.join(CODE_FAMILIES)}, and a dot"
-            problems.add(where(["waive", index, "code"]), f"no findings have the code {waiver.code!r}", hint)
 
 
 def _aliases(tools: Mapping[str, Tool], agents: Mapping[str, Agent], where: Place, problems: Problems) -> None:

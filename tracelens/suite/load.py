@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import copy
 import json
 import tomllib
@@ -17,6 +18,7 @@ from tracelens.suite.checks import check_names
 from tracelens.suite.core import Agent, Suite
 from tracelens.suite.model import SuiteFile
 from tracelens.suite.places import Lines, render
+from tracelens.suite.places import Path as Path_
 from tracelens.suite.problems import Problem, Problems
 from tracelens.suite.references import References, load_references
 from tracelens.suite.rules import RefusedError
@@ -53,17 +55,38 @@ _KINDS = {
 
 
 class Where:
-    """Places in one suite file: name, key path, and the line where one is known."""
+    """Places in one suite file: name, key path, and the line where one is known.
+
+    List elements that were cut out because they are wrong still count, so places stay those of the file.
+    """
 
     def __init__(self, label: str, lines: Lines | None = None) -> None:
         self.label = label
         self.lines = lines
+        self._cut: dict[Path_, list[int]] = {}
 
     def __call__(self, path: Sequence[str | int]) -> str:
         """The place of a key path."""
+        path = self.original(path)
         line = self.lines.of(path) if self.lines is not None else None
         file = f"{self.label}:{line}" if line is not None else self.label
         return ": ".join(part for part in (file, render(path)) if part)
+
+    def cut(self, path: Sequence[str | int]) -> None:
+        """Remembers that the list element at a path, as written in the file, is gone."""
+        if isinstance(path[-1], int):
+            bisect.insort(self._cut.setdefault(tuple(path[:-1]), []), path[-1])
+
+    def original(self, path: Sequence[str | int]) -> Path_:
+        """The path in the file of what now stands at a path."""
+        out: Path_ = ()
+        for part in path:
+            index = part
+            if isinstance(index, int):
+                for gone in self._cut.get(out, ()):
+                    index += gone <= index
+            out = (*out, index)
+        return out
 
 
 def load_suite(path: Path) -> Suite:
@@ -142,26 +165,32 @@ def _build(raw: dict[str, Any], base: Path, where: Where, path: Path | None) -> 
 
 def _validated(raw: dict[str, Any], where: Where, problems: Problems) -> SuiteFile:
     """The model of what is right; what is wrong is noted and cut out, so that later checks still run."""
+    gone: list[Path_] = []
     while True:
         try:
             return SuiteFile.model_validate(raw)
         except pydantic.ValidationError as error:
-            found = [(tuple(item["loc"]), _problem(item, where)) for item in error.errors(include_url=False)]
-        if any(not location for location, _ in found):
+            found = error.errors(include_url=False)
+        if any(not item["loc"] for item in found):
             problems.add(where(()), "a suite should be a table")
             return SuiteFile()
-        problems.extend([problem for _, problem in found])
-        for location in sorted({_culprit(raw, location) for location, _ in found}, key=_from_the_end):
-            _cut(raw, location)
+        for item in found:
+            location = where.original(item["loc"])
+            if not any(cut[: len(location)] == location for cut in gone):  # else it is only missing what was cut
+                problems.extend([_problem(item, where)])
+        for culprit in sorted({_culprit(raw, item["loc"]) for item in found}, key=_from_the_end):
+            gone.append(where.original(culprit))
+            if _cut(raw, culprit):
+                where.cut(gone[-1])
 
 
-def _from_the_end(location: tuple[str | int, ...]) -> tuple[int, int]:
+def _from_the_end(location: Path_) -> tuple[int, int]:
     """Deep entries first, and list elements from the last, so that cutting moves nothing that is still to be cut."""
     last = location[-1]
     return (-len(location), -last if isinstance(last, int) else 0)
 
 
-def _culprit(raw: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _culprit(raw: Any, location: Path_) -> Path_:
     """The part of a location that exists in the data."""
     out: list[str | int] = []
     for part in location:
@@ -177,16 +206,15 @@ def _culprit(raw: Any, location: tuple[str | int, ...]) -> tuple[str | int, ...]
     return tuple(out) or location[:1]
 
 
-def _cut(raw: Any, location: tuple[str | int, ...]) -> None:
-    for part in location[:-1]:
-        try:
-            raw = raw[part]
-        except (KeyError, IndexError, TypeError):
-            return
+def _cut(raw: Any, location: Path_) -> bool:
+    """Takes one entry out; whether it was still there."""
     try:
+        for part in location[:-1]:
+            raw = raw[part]
         del raw[location[-1]]
     except (KeyError, IndexError, TypeError):
-        return
+        return False
+    return True
 
 
 def _problem(error: Any, where: Where) -> Problem:
@@ -215,7 +243,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _known_keys(location: tuple[str | int, ...]) -> list[str]:
+def _known_keys(location: Path_) -> list[str]:
     """The keys that may stand in the table at a place."""
     for pattern, model in _CLASSES:
         fits = len(pattern) == len(location) and all(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tracelens.errors import SuiteError
+
+_FILE_AND_LINE = re.compile(r"(.+?):([0-9]+)(?::|$)")
 
 SHOWN = 50
 """How many problems a message lists; a file with a million bad lines must not print a million lines."""
@@ -95,4 +98,12 @@ class Problems:
             SuiteProblemsError: When there is a problem.
         """
         if self._items:
-            raise SuiteProblemsError(self._items)
+            files: dict[str, int] = {}
+            raise SuiteProblemsError(sorted(self._items, key=lambda problem: _in_file_order(problem, files)))
+
+
+def _in_file_order(problem: Problem, files: dict[str, int]) -> tuple[int, int]:
+    """Sorts by file, in the order in which files turn up, then by line."""
+    match = _FILE_AND_LINE.match(problem.place)
+    file, line = match.groups() if match else (problem.place.partition(": ")[0], "0")
+    return files.setdefault(file, len(files)), int(line)

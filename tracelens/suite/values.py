@@ -17,9 +17,9 @@ from pydantic import (
     WithJsonSchema,
 )
 
-from tracelens.errors import TraceLensError
+from tracelens.errors import TraceLensError, did_you_mean
 from tracelens.suite.matchers import check_matchers, pattern
-from tracelens.suite.names import PLAIN_RULES
+from tracelens.suite.names import CODE_FAMILIES, PLAIN_RULES
 from tracelens.suite.rules import RefusedError, check_rules, json_value
 
 
@@ -60,6 +60,14 @@ def _text(value: Any) -> Any:
 def _filled(value: str) -> str:
     if not value.strip():
         raise RefusedError("should not be empty")
+    return value
+
+
+def _code(value: str) -> str:
+    family, dot, rest = value.partition(".")
+    if family not in CODE_FAMILIES or not dot or not rest:
+        hint = did_you_mean(family, CODE_FAMILIES) or f"codes start with one of {', '.join(CODE_FAMILIES)}, and a dot"
+        raise RefusedError(f"no findings have the code {value!r}", hint)
     return value
 
 
@@ -166,6 +174,9 @@ Schema = Annotated[
     WithJsonSchema({"description": "A JSON Schema, as a table or as a JSON string.", "type": ["object", "string"]}),
 ]
 """A JSON Schema."""
+
+Code = Annotated[str, AfterValidator(_code)]
+"""A finding code."""
 
 Day = Annotated[dt.date, BeforeValidator(_day)]
 """A calendar date."""
