@@ -1,0 +1,34 @@
+import pytest
+
+from benchmarks import table
+
+MACHINE = {"cores": 2, "python": "3.11.2", "python_optimised": False, "system": "Linux x86_64"}
+
+
+def row(contender, seconds, reads="lines", **more):
+    base = {"workload": "mixed", "traces": 1000, "input_mb": 1.5, "title": contender, "peak_mib": 100.0, "stages": {}}
+    return base | {"contender": contender, "seconds": seconds, "reads": reads} | more
+
+
+def test_ratios_are_given_for_winners_and_losers_alike():
+    rows = [row("floor-lines", 1.0), row("tracelens-lines", 2.0, stages={"read": 1.5, "write": 0.2}), row("peer", 10.0)]
+    text = table.render({"machine": MACHINE, "rounds": 3, "rows": rows})
+    ours = next(line for line in text.splitlines() if "tracelens-lines" in line)
+    assert ours.endswith("| 5.0 × | 0.5 × |")
+    assert "built without optimisation" in text
+    assert "read 1.50 s, write 0.20 s" in text
+
+
+def test_the_table_goes_between_the_markers_again_and_again(tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text(f"before\n{table.START}\nold\n{table.END}\nafter\n")
+    table.insert(page, "new")
+    table.insert(page, "newer")
+    assert page.read_text() == f"before\n{table.START}\nnewer\n{table.END}\nafter\n"
+
+
+def test_a_page_without_markers_is_an_error(tmp_path):
+    page = tmp_path / "README.md"
+    page.write_text("nothing\n")
+    with pytest.raises(ValueError, match="benchmark:start"):
+        table.insert(page, "new")
