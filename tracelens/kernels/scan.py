@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tracelens.kernels.words import HIGH_BITS, byte_mask, load8, trailing_zeros
+from tracelens.kernels.words import HIGH_BITS, byte_at, byte_mask, inlined, lean, load8, trailing_zeros
 
 E_END = 1
 E_CHAR = 2
@@ -64,15 +64,15 @@ SPACES = np.uint64(0x2020202020202020)
 OVERFLOW_DIGITS = np.frombuffer(str(2**1024 - 2**970).encode(), dtype=np.uint8)
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def skip_space(buf: np.ndarray, i: int, end: int) -> int:
     """The index of the first byte at or after ``i`` that is not JSON white space, or ``end``."""
-    while i < end and (buf[i] == 32 or buf[i] == 10 or buf[i] == 13 or buf[i] == 9):
+    while i < end and (byte_at(buf, i) == 32 or byte_at(buf, i) == 10 or byte_at(buf, i) == 13 or byte_at(buf, i) == 9):
         i += 1
     return i
 
 
-@njit(nogil=True, cache=True)
+@lean
 def hex_digit(byte: int) -> int:
     """The value of a hexadecimal digit, or -1."""
     if 48 <= byte <= 57:
@@ -83,26 +83,26 @@ def hex_digit(byte: int) -> int:
     return -1
 
 
-@njit(nogil=True, cache=True)
+@lean
 def hex4(buf: np.ndarray, i: int, end: int) -> int:
     """The number written as four hexadecimal digits at ``i``, or -1."""
     if i + 4 > end:
         return -1
     value = 0
     for k in range(i, i + 4):
-        digit = hex_digit(np.int64(buf[k]))
+        digit = hex_digit(np.int64(byte_at(buf, k)))
         if digit < 0:
             return -1
         value = value * 16 + digit
     return value
 
 
-@njit(nogil=True, cache=True)
+@lean
 def scan_escape(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     """Check the escape whose backslash stands at ``i``; a surrogate pair is one escape."""
     if i + 1 >= end:
         return -E_END, i
-    c = buf[i + 1]
+    c = byte_at(buf, i + 1)
     if c == 34 or c == 92 or c == 47 or c == 98 or c == 102 or c == 110 or c == 114 or c == 116:
         return i + 2, 0
     if c != 117:
@@ -114,32 +114,32 @@ def scan_escape(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
         return -E_SURROGATE, i
     if unit < 0xD800 or unit > 0xDBFF:
         return i + 6, 0
-    if i + 8 <= end and buf[i + 6] == 92 and buf[i + 7] == 117:
+    if i + 8 <= end and byte_at(buf, i + 6) == 92 and byte_at(buf, i + 7) == 117:
         low = hex4(buf, i + 8, end)
         if 0xDC00 <= low <= 0xDFFF:
             return i + 12, 0
     return -E_SURROGATE, i
 
 
-@njit(nogil=True, cache=True)
+@lean
 def utf8_length(buf: np.ndarray, i: int, end: int) -> int:
     """The length in bytes (2 to 4) of the well-formed UTF-8 sequence at ``i``, or 0 where it is malformed."""
-    c = buf[i]
+    c = byte_at(buf, i)
     if c < 0xC2 or c > 0xF4:
         return 0
     length = 2 if c < 0xE0 else (3 if c < 0xF0 else 4)
     if i + length > end:
         return 0
     for k in range(i + 1, i + length):
-        if buf[k] & 0xC0 != 0x80:
+        if byte_at(buf, k) & 0xC0 != 0x80:
             return 0
-    d = buf[i + 1]
+    d = byte_at(buf, i + 1)
     if (c == 0xE0 and d < 0xA0) or (c == 0xED and d > 0x9F) or (c == 0xF0 and d < 0x90) or (c == 0xF4 and d > 0x8F):
         return 0
     return length
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def plain_run(buf: np.ndarray, i: int, end: int) -> int:
     """The first index at or after ``i`` of a quote, backslash, control or non-ASCII byte, or ``end``."""
     while i < end:
@@ -152,7 +152,7 @@ def plain_run(buf: np.ndarray, i: int, end: int) -> int:
     return end
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def scan_string(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     """Scan the string whose opening quote stands at ``i``; info = ESCAPED and NON_ASCII flags."""
     flags = 0
@@ -161,7 +161,7 @@ def scan_string(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
         p = plain_run(buf, p, end)
         if p >= end:
             return -E_END, end
-        c = buf[p]
+        c = byte_at(buf, p)
         if c == 34:
             return p + 1, flags
         if c == 92:
@@ -179,39 +179,39 @@ def scan_string(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
             flags |= NON_ASCII
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def skip_digits(buf: np.ndarray, i: int, end: int) -> int:
     """The index after the run of decimal digits at ``i``."""
-    while i < end and 48 <= buf[i] <= 57:
+    while i < end and 48 <= byte_at(buf, i) <= 57:
         i += 1
     return i
 
 
-@njit(nogil=True, cache=True)
+@lean
 def scan_number(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     """Scan a number; info = INTEGER where it has neither fraction nor exponent, and OUT_OF_RANGE."""
     start = i
-    if buf[i] == 45:
+    if byte_at(buf, i) == 45:
         i += 1
     if i >= end:
         return -E_END, i
-    if buf[i] == 73 and i > start:
+    if byte_at(buf, i) == 73 and i > start:
         return -E_NAN, start
     first = i
     i = skip_digits(buf, i, end)
-    if i == first or (buf[first] == 48 and i > first + 1):
+    if i == first or (byte_at(buf, first) == 48 and i > first + 1):
         return -E_NUMBER, start
     flags = INTEGER
-    if i < end and buf[i] == 46:
+    if i < end and byte_at(buf, i) == 46:
         flags = 0
         digits = i + 1
         i = skip_digits(buf, digits, end)
         if i == digits:
             return (-E_END if i >= end else -E_NUMBER), start
-    if i < end and buf[i] | 32 == 101:
+    if i < end and byte_at(buf, i) | 32 == 101:
         flags = 0
         i += 1
-        if i < end and (buf[i] == 43 or buf[i] == 45):
+        if i < end and (byte_at(buf, i) == 43 or byte_at(buf, i) == 45):
             i += 1
         digits = i
         i = skip_digits(buf, digits, end)
@@ -224,7 +224,7 @@ def scan_number(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     return i, flags
 
 
-@njit(nogil=True, cache=True)
+@lean
 def decimal_parts(buf: np.ndarray, start: int, end: int) -> tuple[int, int, int]:
     """Where a number's significant digits lie: ``(first, last, exponent)``.
 
@@ -233,7 +233,7 @@ def decimal_parts(buf: np.ndarray, start: int, end: int) -> tuple[int, int, int]
     """
     first, last, point, mark = -1, -1, -1, end
     for k in range(start, end):
-        c = buf[k]
+        c = byte_at(buf, k)
         if 49 <= c <= 57:
             last = k
             if first < 0:
@@ -249,15 +249,15 @@ def decimal_parts(buf: np.ndarray, start: int, end: int) -> tuple[int, int, int]
     exponent = whole - first if first < whole else whole - first + 1
     written = 0
     for k in range(mark + 1, end):
-        c = buf[k]
+        c = byte_at(buf, k)
         if c >= 48 and written < 10**17:
             written = written * 10 + (np.int64(c) - 48)
-    if mark + 1 < end and buf[mark + 1] == 45:
+    if mark + 1 < end and byte_at(buf, mark + 1) == 45:
         written = -written
     return first, last, exponent + max(-(10**17), min(10**17, written))
 
 
-@njit(nogil=True, cache=True)
+@lean
 def overflows(buf: np.ndarray, start: int, end: int) -> bool:
     """Whether a number's double is infinite, decided on its digits."""
     first, last, exponent = decimal_parts(buf, start, end)
@@ -265,16 +265,16 @@ def overflows(buf: np.ndarray, start: int, end: int) -> bool:
         return first >= 0 and exponent > OVERFLOW_DIGITS.size
     k = first
     for digit in OVERFLOW_DIGITS:
-        if k <= last and buf[k] == 46:
+        if k <= last and byte_at(buf, k) == 46:
             k += 1
-        c = buf[k] if k <= last else np.uint8(48)
+        c = byte_at(buf, k) if k <= last else np.uint8(48)
         if c != digit:
             return bool(c > digit)
         k += 1
     return True
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def scan_word(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     """Scan ``null``, ``true`` or ``false``; info = the kind."""
     word = load8(buf, i)
@@ -285,23 +285,23 @@ def scan_word(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
         return i + 4, TRUE
     if word & np.uint64(0xFFFFFFFFFF) == np.uint64(0x65736C6166) and i + 5 <= end:
         return i + 5, FALSE
-    c = buf[i]
+    c = byte_at(buf, i)
     if c == 78 or c == 73:
         return -E_NAN, i
     if c == 110 or c == 116 or c == 102:
         literal = b"null" if c == 110 else (b"true" if c == 116 else b"false")
         k = 0
-        while k < len(literal) and i + k < end and buf[i + k] == literal[k]:
+        while k < len(literal) and i + k < end and byte_at(buf, i + k) == literal[k]:
             k += 1
         if i + k >= end:
             return -E_END, end
     return -E_CHAR, i
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def scan_scalar(buf: np.ndarray, i: int, end: int) -> tuple[int, int, int]:
     """Scan a string, number or word: ``(next, kind, flags)``; on error ``(-code, position, 0)``."""
-    c = buf[i]
+    c = byte_at(buf, i)
     if c == 34:
         p, info = scan_string(buf, i, end)
         return (p, STRING, info) if p >= 0 else (p, info, 0)
@@ -312,12 +312,12 @@ def scan_scalar(buf: np.ndarray, i: int, end: int) -> tuple[int, int, int]:
     return p, info, 0
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def scan_key(buf: np.ndarray, i: int, end: int) -> tuple[int, int, int]:
     """Scan a member's key and colon: ``(index of the value, end of the key's contents, flags)``."""
     if i >= end:
         return -E_END, end, 0
-    if buf[i] != 34:
+    if byte_at(buf, i) != 34:
         return -E_CHAR, i, 0
     p, flags = scan_string(buf, i, end)
     if p < 0:
@@ -326,7 +326,7 @@ def scan_key(buf: np.ndarray, i: int, end: int) -> tuple[int, int, int]:
     p = skip_space(buf, p, end)
     if p >= end:
         return -E_END, end, 0
-    if buf[p] != 58:
+    if byte_at(buf, p) != 58:
         return -E_CHAR, p, 0
     p = skip_space(buf, p + 1, end)
     if p >= end:
@@ -337,12 +337,17 @@ def scan_key(buf: np.ndarray, i: int, end: int) -> tuple[int, int, int]:
 @njit(nogil=True, cache=True)
 def skip_value(buf: np.ndarray, i: int, end: int, depth_left: int) -> tuple[int, int]:
     """Check the value at ``i`` (any kind, any nesting up to ``depth_left`` containers) without keeping anything."""
+    return skip_value_in(buf, i, end, depth_left, np.empty(depth_left + 1, dtype=np.bool_))
+
+
+@lean
+def skip_value_in(buf: np.ndarray, i: int, end: int, depth_left: int, is_object: np.ndarray) -> tuple[int, int]:
+    """`skip_value` with the caller's scratch of ``depth_left + 1`` booleans, for callers in a loop."""
     if i >= end:
         return -E_END, end
-    is_object = np.zeros(depth_left + 1, dtype=np.bool_)
     depth = 0
     while True:
-        c = buf[i]
+        c = byte_at(buf, i)
         if c == 123 or c == 91:
             depth += 1
             if depth > depth_left:
@@ -351,7 +356,7 @@ def skip_value(buf: np.ndarray, i: int, end: int, depth_left: int) -> tuple[int,
             i = skip_space(buf, i + 1, end)
             if i >= end:
                 return -E_END, end
-            if buf[i] != c + 2:
+            if byte_at(buf, i) != c + 2:
                 if c == 123:
                     i, at, _ = scan_key(buf, i, end)
                     if i < 0:
@@ -368,14 +373,14 @@ def skip_value(buf: np.ndarray, i: int, end: int, depth_left: int) -> tuple[int,
             return i, at
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def skip_after(buf: np.ndarray, i: int, end: int, depth: int, is_object: np.ndarray) -> tuple[int, int, int]:
     """Go from the end of a value to the start of the next one, closing containers: ``(next, info, depth)``."""
     while depth > 0:
         i = skip_space(buf, i, end)
         if i >= end:
             return -E_END, end, depth
-        c = buf[i]
+        c = byte_at(buf, i)
         if c == 44:
             i = skip_space(buf, i + 1, end)
             if i >= end:
@@ -391,7 +396,7 @@ def skip_after(buf: np.ndarray, i: int, end: int, depth: int, is_object: np.ndar
     return i, 0, depth
 
 
-@njit(nogil=True, cache=True)
+@lean
 def write_utf8(out: np.ndarray, pos: int, point: int) -> int:
     """Write a code point as UTF-8 at ``out[pos]`` and return the index after it."""
     if point < 0x80:
@@ -412,10 +417,10 @@ def write_utf8(out: np.ndarray, pos: int, point: int) -> int:
     return pos + 2
 
 
-@njit(nogil=True, cache=True)
+@lean
 def decode_escape(buf: np.ndarray, i: int, out: np.ndarray, pos: int) -> tuple[int, int]:
     """Decode the (already checked) escape at ``i`` into ``out[pos:]``: ``(next in buf, next in out)``."""
-    c = buf[i + 1]
+    c = byte_at(buf, i + 1)
     if c != 117:
         plain = c
         if c == 98:
@@ -437,7 +442,7 @@ def decode_escape(buf: np.ndarray, i: int, out: np.ndarray, pos: int) -> tuple[i
     return i + 6, write_utf8(out, pos, unit)
 
 
-@njit(nogil=True, cache=True)
+@lean
 def decode_string(buf: np.ndarray, start: int, end: int, out: np.ndarray, pos: int) -> int:
     """Unescape checked string contents ``buf[start:end]`` into ``out[pos:]`` and return the index after them.
 
@@ -445,10 +450,10 @@ def decode_string(buf: np.ndarray, start: int, end: int, out: np.ndarray, pos: i
     """
     i = start
     while i < end:
-        if buf[i] == 92:
+        if byte_at(buf, i) == 92:
             i, pos = decode_escape(buf, i, out, pos)
         else:
-            out[pos] = buf[i]
+            out[pos] = byte_at(buf, i)
             i += 1
             pos += 1
     return pos

@@ -15,6 +15,12 @@ from numba.extending import intrinsic
 
 PADDING = 16
 
+lean = njit(nogil=True, cache=True, _nrt=False)
+"""Compiles a loop that makes no array: Numba then counts no references, which would cost more than the loop itself."""
+
+inlined = njit(nogil=True, cache=True, _nrt=False, forceinline=True)
+"""`lean` for the small steps of a scanner, whose calls would cost more than their work."""
+
 LOW_BITS = np.uint64(0x0101010101010101)
 HIGH_BITS = np.uint64(0x8080808080808080)
 
@@ -53,6 +59,17 @@ def load8(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba passes
 
 
 @intrinsic
+def byte_at(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """``buf[at]`` for an index that is never negative, without Numba's check for one."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.load(builder.gep(array.data, [args[1]]))
+
+    return types.uint8(buf, types.int64), codegen
+
+
+@intrinsic
 def store8(typing: Any, buf: Any, at: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
     """Write a ``uint64`` as eight little-endian bytes to ``buf[at:at + 8]``, at any alignment."""
 
@@ -74,7 +91,7 @@ def trailing_zeros(typing: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passe
     return types.int64(types.uint64), codegen
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def byte_mask(word: np.uint64, pattern: np.uint64) -> np.uint64:
     """The high bit of each byte of ``word`` that equals the byte repeated in ``pattern``.
 
