@@ -1,1 +1,20 @@
-"""Run folders and the DuckDB connection over them. May import the engine below, never a face."""
+"""Run folders and the DuckDB connection over them.
+
+May import `tracelens.tables` and errors; knows nothing of how scores come about.
+
+Example:
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as results:
+    ...     with RunWriter(results) as writer:
+    ...         folder = writer.commit("ab12", {})
+    ...     open_run(results).run_id
+    'ab12'
+"""
+
+from tracelens.store.connection import connect
+from tracelens.store.export import export
+from tracelens.store.folder import RunWriter
+from tracelens.store.prune import prune
+from tracelens.store.reader import Run, list_runs, open_run
+
+__all__ = ["Run", "RunWriter", "connect", "export", "list_runs", "open_run", "prune"]

@@ -24,7 +24,7 @@ class Column:
         meaning: What it says, one sentence without a final stop.
         null: What null means; empty = the column is never null.
         unit: ``ms``, ``0..1``, ``tokens`` and the like; empty for names, texts and plain counts.
-        dictionary: Whether few distinct values are expected, so that Parquet keeps a dictionary of them.
+        few: Whether only few distinct values are expected, so that frames and files keep a dictionary of them.
     """
 
     name: str
@@ -32,7 +32,7 @@ class Column:
     meaning: str
     null: str = ""
     unit: str = ""
-    dictionary: bool = False
+    few: bool = False
 
     @property
     def nullable(self) -> bool:

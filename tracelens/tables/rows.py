@@ -6,8 +6,8 @@ from tracelens.tables.model import Column, Table
 
 _NOT_CAPTURED = "not captured by the source"
 
-RUN_ID = Column("run_id", "str", "run the row belongs to", dictionary=True)
-TRACE_ID = Column("trace_id", "str", "trace the row belongs to", dictionary=True)
+RUN_ID = Column("run_id", "str", "run the row belongs to", few=True)
+TRACE_ID = Column("trace_id", "str", "trace the row belongs to")
 
 CALLS = Table(
     "calls",
@@ -22,9 +22,9 @@ CALLS = Table(
             "str",
             "name of the tool after aliases, prefixes and wrappers",
             null="no usable name",
-            dictionary=True,
+            few=True,
         ),
-        Column("name", "str", "name as recorded", null="none recorded", dictionary=True),
+        Column("name", "str", "name as recorded", null="none recorded", few=True),
         Column("call_id", "str", "id of the call as recorded", null="none recorded"),
         Column(
             "turn",
@@ -32,19 +32,19 @@ CALLS = Table(
             "step of the model that asked for the call; calls of one turn are parallel",
             null=_NOT_CAPTURED,
         ),
-        Column("agent", "str", "agent that made the call", null=_NOT_CAPTURED, dictionary=True),
+        Column("agent", "str", "agent that made the call", null=_NOT_CAPTURED, few=True),
         Column("depth", "i32", "0 at top level, 1 and more inside a sub-agent"),
         Column(
-            "kind", "str", "special kind of call, such as custom (free text)", null="an ordinary call", dictionary=True
+            "kind", "str", "special kind of call, such as custom (free text)", null="an ordinary call", few=True
         ),
-        Column("status", "str", "ok, error or denied", null=_NOT_CAPTURED, dictionary=True),
+        Column("status", "str", "ok, error or denied", null=_NOT_CAPTURED, few=True),
         Column("executed", "bool", "whether the call ran; an unknown status counts as executed"),
         Column("denied", "bool", "whether the call was refused"),
         Column("malformed", "bool", "whether the entry had no usable name"),
         Column("in_score", "bool", "whether the call enters the scores"),
         Column("output_tool", "bool", "whether the call is a declared output pseudo-tool"),
         Column("handoff", "bool", "whether the call hands over to another agent"),
-        Column("wrapper", "str", "dispatcher the call was unwrapped from", null="not wrapped", dictionary=True),
+        Column("wrapper", "str", "dispatcher the call was unwrapped from", null="not wrapped", few=True),
         Column("arguments", "str", "arguments as sent, JSON text (never typed)", null="none recorded"),
         Column(
             "arguments_form",
@@ -55,15 +55,15 @@ CALLS = Table(
             "arguments_state",
             "str",
             "object, empty, not_captured, truncated, invalid_json, not_object or text",
-            dictionary=True,
+            few=True,
         ),
         Column("decoded_times", "u8", "how often a JSON string had to be decoded to find the object", unit="0..2"),
-        Column("arguments_repair", "str", "repair that the source's declared rule made", null="none", dictionary=True),
+        Column("arguments_repair", "str", "repair that the source's declared rule made", null="none", few=True),
         Column(
             "schema_state",
             "str",
             "valid, invalid, unknown_tool, unusable, no_schema, not_captured or not_applicable",
-            dictionary=True,
+            few=True,
         ),
         Column(
             "digest_hi",
@@ -99,16 +99,16 @@ EXPECTED = Table(
             "position in the reference; -1 stands alone for a reference without calls",
             unit="from 0",
         ),
-        Column("reference_source", "str", "trace or suite", dictionary=True),
+        Column("reference_source", "str", "trace or suite", few=True),
         Column("chosen", "bool", "whether this reference counted for the trace"),
         Column(
             "tool",
             "str",
             "name of the tool after aliases and prefixes",
             null="the reference has no calls",
-            dictionary=True,
+            few=True,
         ),
-        Column("name", "str", "name as written", null="the reference has no calls", dictionary=True),
+        Column("name", "str", "name as written", null="the reference has no calls", few=True),
         Column(
             "arguments",
             "str",
@@ -116,12 +116,12 @@ EXPECTED = Table(
             null="any arguments are accepted",
         ),
         Column("arguments_form", "u8", "0 or 1: any arguments are accepted; 2 or 3: a JSON object"),
-        Column("arguments_state", "str", "any, object or empty", null="the reference has no calls", dictionary=True),
+        Column("arguments_state", "str", "any, object or empty", null="the reference has no calls", few=True),
     ),
 )
 """One row per expected call; with it a run can be rescored without its source."""
 
-_PAIRING = Column("pairing", "str", "positional, best_unused or optimal", dictionary=True)
+_PAIRING = Column("pairing", "str", "positional, best_unused or optimal", few=True)
 
 PAIRS = Table(
     "pairs",
@@ -138,10 +138,10 @@ PAIRS = Table(
             "str",
             "tool of the actual call, of the expected one where it is missing",
             null="malformed entry",
-            dictionary=True,
+            few=True,
         ),
-        Column("expected_tool", "str", "tool of the expected call", null="the call was not expected", dictionary=True),
-        Column("status", "str", "exact, partial, name_only, wrong_name, missing, extra or malformed", dictionary=True),
+        Column("expected_tool", "str", "tool of the expected call", null="the call was not expected", few=True),
+        Column("status", "str", "exact, partial, name_only, wrong_name, missing, extra or malformed", few=True),
         Column(
             "exact_raw",
             "bool",
@@ -169,14 +169,14 @@ ARGUMENT_DIFFS = Table(
         _PAIRING,
         Column("call_index", "i32", "the actual call"),
         Column("expected_index", "i32", "the expected call"),
-        Column("tool", "str", "tool of both calls", dictionary=True),
+        Column("tool", "str", "tool of both calls", few=True),
         Column(
             "path",
             "str",
             "path of the leaf, such as `passengers[0].name`; empty for the whole arguments",
-            dictionary=True,
+            few=True,
         ),
-        Column("status", "str", "equal, differs, missing, unexpected, ignored or not_compared", dictionary=True),
+        Column("status", "str", "equal, differs, missing, unexpected, ignored or not_compared", few=True),
         Column("actual", "str", "canonical value that was sent, JSON text", null="missing"),
         Column("expected", "str", "canonical value that was expected, JSON text", null="unexpected"),
     ),
@@ -193,8 +193,8 @@ STEPS = Table(
         Column("step_index", "i32", "position in the alignment", unit="from 0"),
         Column("call_index", "i32", "the actual call", null="the golden step is missing"),
         Column("expected_index", "i32", "the golden step", null="the call was unexpected"),
-        Column("tool", "str", "tool of the step", null="malformed entry", dictionary=True),
-        Column("status", "str", "correct, unexpected or missing", dictionary=True),
+        Column("tool", "str", "tool of the step", null="malformed entry", few=True),
+        Column("status", "str", "correct, unexpected or missing", few=True),
     ),
 )
 """The golden trace, step by step."""
@@ -210,25 +210,25 @@ FINDINGS = Table(
             "str",
             "trace it was found in",
             null="concerns the whole run, such as an unusable schema",
-            dictionary=True,
+            few=True,
         ),
         Column("call_index", "i32", "call it was found in", null="concerns the whole trace"),
         Column("rung", "i8", "rung that found it: 1 to 4"),
-        Column("severity", "str", "error (blames the agent, sends the trace to triage) or note", dictionary=True),
-        Column("code", "str", "what kind, such as schema.required or safety.shell", dictionary=True),
-        Column("tool", "str", "tool of the call", null="concerns no tool", dictionary=True),
+        Column("severity", "str", "error (blames the agent, sends the trace to triage) or note", few=True),
+        Column("code", "str", "what kind, such as schema.required or safety.shell", few=True),
+        Column("tool", "str", "tool of the call", null="concerns no tool", few=True),
         Column(
             "path",
             "str",
             "place in the arguments; empty for the whole of them",
             null="concerns no argument",
-            dictionary=True,
+            few=True,
         ),
-        Column("message", "str", "what is wrong, one sentence", dictionary=True),
+        Column("message", "str", "what is wrong, one sentence"),
         Column("value", "str", "the value at fault, JSON text, shortened and masked", null="none"),
         Column("effect", "bool", "whether the call ran and may have done harm", null="not a safety finding"),
         Column("waived_until", "date", "first day on which it counts again", null="not waived"),
-        Column("waive_reason", "str", "why it is waived", null="not waived", dictionary=True),
+        Column("waive_reason", "str", "why it is waived", null="not waived", few=True),
     ),
 )
 """Everything found, one row each."""
@@ -240,13 +240,13 @@ STATE_RESULTS = Table(
     (
         RUN_ID,
         TRACE_ID,
-        Column("check", "str", "name of the state check", dictionary=True),
+        Column("check", "str", "name of the state check", few=True),
         Column(
             "passed", "bool", "whether the database holds what was expected", null="vacuous: nothing to hold it against"
         ),
-        Column("reason", "str", "why it failed or is vacuous", null="passed", dictionary=True),
-        Column("observed", "str", "row that the query returned, JSON object as text", null="no row", dictionary=True),
-        Column("expected", "str", "values expected, JSON object as text", null="no expectation", dictionary=True),
+        Column("reason", "str", "why it failed or is vacuous", null="passed"),
+        Column("observed", "str", "row that the query returned, JSON object as text", null="no row"),
+        Column("expected", "str", "values expected, JSON object as text", null="no expectation"),
     ),
 )
 """What the world looked like afterwards."""
@@ -257,10 +257,10 @@ REJECTS = Table(
     (),
     (
         RUN_ID,
-        Column("source", "str", "file, relative to the input root", dictionary=True),
+        Column("source", "str", "file, relative to the input root", few=True),
         Column("line", "i64", "line of the file, from 1"),
         Column("offset", "i64", "where in the file the record starts", unit="bytes"),
-        Column("reason", "str", "why it could not be read", dictionary=True),
+        Column("reason", "str", "why it could not be read"),
         Column("text", "str", "its first 200 characters"),
     ),
 )
@@ -308,12 +308,12 @@ SPANS = Table(
         TRACE_ID,
         Column("span_id", "str", "id of the span"),
         Column("parent_id", "str", "span it belongs to", null="a root"),
-        Column("kind", "str", "llm, tool, agent, chain or other", dictionary=True),
-        Column("name", "str", "name of the span", null="none recorded", dictionary=True),
-        Column("agent", "str", "agent of the span", null=_NOT_CAPTURED, dictionary=True),
-        Column("model", "str", "language model", null="no model, or not captured", dictionary=True),
+        Column("kind", "str", "llm, tool, agent, chain or other", few=True),
+        Column("name", "str", "name of the span", null="none recorded", few=True),
+        Column("agent", "str", "agent of the span", null=_NOT_CAPTURED, few=True),
+        Column("model", "str", "language model", null="no model, or not captured", few=True),
         Column("call_index", "i32", "call that the span is", null="not a tool call"),
-        Column("status", "str", "ok or error", null=_NOT_CAPTURED, dictionary=True),
+        Column("status", "str", "ok or error", null=_NOT_CAPTURED, few=True),
         Column("started_at", "time", "when it started", null=_NOT_CAPTURED, unit="UTC"),
         Column("duration_ms", "f64", "time it took", null=_NOT_CAPTURED, unit="ms"),
         Column("input_tokens", "i64", "tokens read", null=_NOT_CAPTURED, unit="tokens"),

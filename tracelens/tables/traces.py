@@ -13,22 +13,22 @@ _NOT_CAPTURED = "not captured by the source"
 _NO_CALLS = "calls were not recorded"
 
 IDENTITY = (
-    Column("run_id", "str", "run that scored this trace", dictionary=True),
+    Column("run_id", "str", "run that scored this trace", few=True),
     Column("trace_id", "str", "id of the trace; `<file>:<line>` where the input has none"),
     Column("session_id", "str", "conversation the trace belongs to", null="not given"),
     Column(
         "case_id", "str", "task of the evaluation set; traces with the same case are trials of it", null="not given"
     ),
     Column("reference_index", "i32", "index of the reference that counted for this trace", null="no reference"),
-    Column("agent", "str", "name of the agent", null="not given", dictionary=True),
+    Column("agent", "str", "name of the agent", null="not given", few=True),
     Column("tags", "str", "the trace's own tags, a JSON object as text", null="none given"),
     Column("started_at", "time", "when the trace started", null=_NOT_CAPTURED, unit="UTC"),
     Column("complete", "bool", "whether the source says that the trace is complete", null="the source does not say"),
     Column("has_calls", "bool", "whether tool calls were recorded at all (an empty list counts as recorded)"),
-    Column("source", "str", "file the trace came from, relative to the input root", dictionary=True),
+    Column("source", "str", "file the trace came from, relative to the input root", few=True),
     Column("line", "i64", "line of that file, from 1 (row number for tables)"),
     Column("id_given", "bool", "whether the input gave the trace_id"),
-    Column("tools", "str", "tool definitions recorded in the trace, JSON text", null="none recorded", dictionary=True),
+    Column("tools", "str", "tool definitions recorded in the trace, JSON text", null="none recorded", few=True),
     Column("final_answer", "str", "the agent's final answer", null="none recorded"),
     Column("llm_calls", "i64", "calls of the language model", null=_NOT_CAPTURED),
     Column("input_tokens", "i64", "tokens read by the language model", null=_NOT_CAPTURED, unit="tokens"),
@@ -55,7 +55,7 @@ COUNTS = (
     Column("n_expected", "i32", "calls of the reference that counted", null="no reference"),
     Column("n_references", "i32", "references of the trace's case, or of the trace itself", null="no reference"),
     Column(
-        "reference_source", "str", "where the reference came from: trace or suite", null="no reference", dictionary=True
+        "reference_source", "str", "where the reference came from: trace or suite", null="no reference", few=True
     ),
     Column("n_malformed", "i32", "entries among the scored calls without a usable name", null=_NO_CALLS),
 )
@@ -195,17 +195,17 @@ DIAGNOSTICS = (
 """What went on, whether or not it was expected."""
 
 ROUTING = (
-    Column("route", "str", "triage, unscored, judge or settled", dictionary=True),
+    Column("route", "str", "triage, unscored, judge or settled", few=True),
     Column("passed", "bool", "whether the route is judge or settled", null="unscored"),
     Column("failed_rung", "i8", "lowest rung that failed: 1 to 4", null="none failed"),
-    Column("reasons", "texts", "every defect, as sentences", dictionary=True),
-    Column("unscored_reason", "str", "what was needed and not evaluated", null="the trace was scored", dictionary=True),
+    Column("reasons", "texts", "every defect, as sentences"),
+    Column("unscored_reason", "str", "what was needed and not evaluated", null="the trace was scored", few=True),
     Column(
         "null_reason",
         "str",
         "why scores are null: no_reference, incomplete, calls_not_recorded, arguments_not_captured",
         null="all were evaluated",
-        dictionary=True,
+        few=True,
     ),
     Column(
         "waived_until",

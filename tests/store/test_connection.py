@@ -1,0 +1,106 @@
+import pytest
+
+from tests.store.fake_run import fake_run
+from tracelens import tables
+from tracelens.errors import StoreError
+from tracelens.store import connect, connection
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("results")
+    fake_run(folder, "aa", 2)
+    fake_run(folder, "bb", 3)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sql(results):
+    with connect(results) as duck:
+        yield lambda query: duck.execute(query).fetchall()
+
+
+def test_every_table_is_a_view_over_all_runs(sql):
+    for table in tables.STORED_TABLES:
+        columns = [row[0] for row in sql(f"SELECT column_name FROM (DESCRIBE {table})")]
+        assert columns[: len(tables.table(table).columns)] == list(tables.schema(table).names)
+    assert sql("SELECT run_id, count(*) FROM traces GROUP BY ALL ORDER BY ALL") == [("aa", 2), ("bb", 3)]
+
+
+def test_sql_types_are_those_of_the_contract(sql):
+    for table in tables.STORED_TABLES:
+        found = dict(sql(f"SELECT column_name, column_type FROM (DESCRIBE {table})"))
+        assert {c["column"]: c["dtype"] for c in tables.describe(table)}.items() <= found.items()
+
+
+def test_one_run_alone(results):
+    with connect(results / "runs" / "aa") as duck:
+        assert duck.execute("SELECT DISTINCT run_id FROM traces").fetchall() == [("aa",)]
+
+
+def test_everything_is_documented(sql):
+    views = sql("SELECT view_name FROM duckdb_views() WHERE NOT internal AND schema_name = 'main' AND comment IS NULL")
+    columns = sql(
+        "SELECT table_name, column_name FROM duckdb_columns() "
+        "WHERE NOT internal AND schema_name = 'main' AND comment IS NULL"
+    )
+    assert (views, columns) == ([], [])
+
+
+def test_argument_text_can_be_queried_as_json(sql):
+    assert sql("SELECT count(*) FROM calls WHERE arguments->>'seat' = '12A'") == [(5,)]
+
+
+def test_covers_expected_and_only_expected(sql):
+    assert sql("SELECT DISTINCT covers_expected, only_expected, subset FROM traces") == [(1.0, 1.0, 1.0)]
+
+
+def test_tool_scores(sql):
+    rows = sql(
+        "SELECT tool, n_calls, n_traces, n_valid, n_invalid, valid_share, n_exact, n_partial, n_extra, exact_share "
+        "FROM tool_scores WHERE run_id = 'aa' ORDER BY tool"
+    )
+    assert rows == [
+        ("book_flight", 2, 2, 0, 2, 0.0, 0, 2, 0, 0.0),
+        ("search_flights", 4, 2, 4, 0, 1.0, 0, 2, 2, 0.0),
+    ]
+
+
+def test_funnel(sql):
+    rows = sql("SELECT step, n_traces, share FROM funnel WHERE run_id = 'bb' ORDER BY step_index")
+    assert rows[:3] == [("traces", 3, 1.0), ("scored", 3, 1.0), ("passed_rung_1", 0, 0.0)]
+    assert rows[-2:] == [("triage", 3, 1.0), ("unscored", 0, 0.0)]
+
+
+def test_argument_drift(sql):
+    rows = sql(
+        "SELECT tool, path, n_pairs, n_drifted, share, n_differs, n_unexpected, example_trace_id "
+        "FROM argument_drift WHERE run_id = 'bb'"
+    )
+    assert rows == [("book_flight", "seat", 3, 3, 1.0, 0, 3, "t0"), ("search_flights", "date", 3, 3, 1.0, 3, 0, "t0")]
+
+
+def test_missing_cases_and_top_reasons(sql):
+    assert sql("SELECT * FROM missing_cases ORDER BY ALL") == [("aa", "flights-9"), ("bb", "flights-9")]
+    assert sql("SELECT n_traces, reason FROM top_reasons WHERE run_id = 'aa' LIMIT 1")[0] == (
+        2,
+        "book_flight: Additional properties are not allowed ('seat' was unexpected)",
+    )
+
+
+def test_no_extension_is_ever_fetched(sql):
+    settings = dict(sql("SELECT name, value FROM duckdb_settings() WHERE name LIKE 'auto%known_extensions'"))
+    assert set(settings.values()) == {"false"}
+
+
+def test_views_that_need_each_other_are_refused(monkeypatch):
+    monkeypatch.setattr(connection, "sql_files", lambda _: iter([("a", "FROM b"), ("b", "FROM a")]))
+    with pytest.raises(Exception, match="need each other: a, b"):
+        list(connection.view_statements())
+
+
+def test_a_folder_without_runs_says_what_to_do(tmp_path, results):
+    with pytest.raises(StoreError, match="tracelens score"):
+        connect(tmp_path)
+    with pytest.raises(StoreError, match=f"did you mean '{results.name}'"):
+        connect(results.with_name(results.name + "x"))

@@ -1,0 +1,101 @@
+"""Copies of the results in forms other programs read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from tracelens.errors import StoreError, UsageError, did_you_mean
+from tracelens.store.connection import STORED, connect, macro_statements, quoted, view_statements
+from tracelens.tables import STORED_TABLES, sql_comments
+
+if TYPE_CHECKING:
+    import duckdb
+
+Form = Literal["duckdb", "csv", "parquet", "arrow"]
+
+STORAGE_VERSION = "v1.5.0"
+"""Format of exported DuckDB files: the oldest that programs in use can be expected to read."""
+
+_COPY = {
+    "csv": "(FORMAT csv, HEADER true)",
+    "parquet": "(FORMAT parquet, COMPRESSION zstd)",
+}
+
+
+def export(
+    path: str | Path, to: str | Path, *, form: Form = "duckdb", names: tuple[str, ...] = STORED_TABLES
+) -> list[Path]:
+    """Copy results out of a results folder.
+
+    Args:
+        path: A results folder, or one run folder.
+        to: The file to make (``duckdb``), or the folder to fill with one file per table.
+        form: ``duckdb``: one self-contained file with tables, views, macros and comments. ``csv``, ``parquet``,
+            ``arrow`` (IPC files): one file per table.
+        names: Tables or views to copy; ``duckdb`` always has all.
+
+    Returns:
+        The files made.
+
+    Raises:
+        UsageError: An unknown form or name.
+        StoreError: The target exists already or cannot be written; no results folder.
+    """
+    if form == "duckdb":
+        return [_to_duckdb(Path(path), Path(to))]
+    if form not in {"csv", "parquet", "arrow"}:
+        hint = did_you_mean(form, ("duckdb", "csv", "parquet", "arrow"))
+        raise UsageError(f"cannot export as {form!r}", hint=hint or "duckdb, csv, parquet and arrow are possible")
+    folder = Path(to)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot write here ({error.strerror})", where=str(to)) from error
+    with connect(path) as connection:
+        known = [
+            row[0] for row in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+        ]
+        for name in names:
+            if name not in known:
+                raise UsageError(f"no table or view {name!r}", where=str(path), hint=did_you_mean(name, known))
+        files = [folder / f"{name}.{form}" for name in names]
+        for name, file in zip(names, files, strict=True):
+            if form == "arrow":
+                _to_arrow(connection.sql(f'FROM "{name}"'), file)
+            else:
+                connection.execute(f'COPY (FROM "{name}") TO {quoted(str(file))} {_COPY[form]}')
+    return files
+
+
+def _to_duckdb(path: Path, to: Path) -> Path:
+    """One DuckDB file: plain tables in `stored`, views and macros beside them."""
+    if to.exists():
+        raise StoreError("the file exists already", where=str(to), hint="remove it, or give another name")
+    part = to.with_name(f".{to.name}.part")
+    part.unlink(missing_ok=True)
+    with connect(path) as connection:
+        connection.execute(f"ATTACH {quoted(str(part))} AS exported (STORAGE_VERSION {quoted(STORAGE_VERSION)})")
+        connection.execute(f"CREATE SCHEMA exported.{STORED}")
+        for table in STORED_TABLES:
+            connection.execute(f"CREATE TABLE exported.{STORED}.{table} AS FROM memory.{STORED}.{table}")
+        connection.execute("USE exported")
+        for table in STORED_TABLES:
+            for statement in sql_comments(table, kind="TABLE", relation=f"{STORED}.{table}"):
+                connection.execute(statement)
+        for statement in (*macro_statements(), *view_statements()):
+            connection.execute(statement)
+        connection.execute("USE memory")
+        connection.execute("DETACH exported")
+    part.rename(to)
+    return to
+
+
+def _to_arrow(relation: duckdb.DuckDBPyRelation, file: Path) -> None:
+    """An Arrow IPC file, batch by batch."""
+    import pyarrow as pa
+
+    reader = relation.to_arrow_reader(65_536)
+    with pa.ipc.new_file(file, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
