@@ -1,0 +1,236 @@
+"""Leaf by leaf: which leaves of two shredded values stand at the same path, and whether they are equal.
+
+A leaf is a scalar, an empty container, or anything that is compared as a whole (an ignored value, an array as a
+multiset or set, a value under a rule list).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from tracelens.kernels.digest import R_DEFAULT, R_EXACT, R_IGNORE, RuleTrie, fold_word, is_ascii_space, is_dropped
+from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a
+from tracelens.kernels.scan import DEAD, ESCAPED, INTEGER, NUMBER, OBJECT, STRING
+from tracelens.kernels.shred import Tape
+from tracelens.kernels.words import load8, store8
+
+EQUAL, DIFFERS, MISSING, UNEXPECTED, IGNORED, NOT_COMPARED = range(6)
+STATUSES = ("equal", "differs", "missing", "unexpected", "ignored", "not_compared")
+"""Values of ``argument_diffs.status``, in the order of the codes."""
+
+FEW = 48
+
+
+class Side(NamedTuple):
+    """One side of a comparison: shredded values with their rules and digests, per entry.
+
+    Attributes:
+        tape: the values.
+        node: int32, trie node or -1.
+        path: uint64, hash of the path.
+        hi: uint64, digest.
+        lo: uint64, digest.
+    """
+
+    tape: Tape
+    node: np.ndarray
+    path: np.ndarray
+    hi: np.ndarray
+    lo: np.ndarray
+
+
+@njit(nogil=True, cache=True)
+def path_hashes(tape: Tape, path: np.ndarray) -> None:
+    """Write the hash of every entry's path (keys and array indices from the root) to ``path`` (uint64)."""
+    for e in range(path.size):
+        parent = tape.parent[e]
+        if parent < 0:
+            path[e] = SEED_A
+        elif tape.key_start[e] < 0:
+            path[e] = finish(step_a(path[parent] ^ SEED_B, np.uint64(tape.index[e])))
+        else:
+            path[e] = finish(step_a(path[parent], tape.key_hash[e]))
+
+
+@njit(nogil=True, cache=True)
+def leaves_of(side: Side, trie: RuleTrie, text: int, out: np.ndarray) -> int:
+    """Write the leaf entries of one text to ``out`` in order and return their number."""
+    n = 0
+    tape = side.tape
+    e, stop = tape.first[text], tape.first[text + 1]
+    while e < stop:
+        rule = trie.rule[side.node[e]] if side.node[e] >= 0 else R_DEFAULT
+        if tape.flags[e] & DEAD:
+            e = np.int64(tape.next[e])
+        elif tape.kind[e] >= OBJECT and tape.size[e] > 0 and rule <= R_EXACT:
+            e += 1
+        else:
+            out[n] = e
+            n += 1
+            e = np.int64(tape.next[e])
+    return n
+
+
+@njit(nogil=True, cache=True)
+def find_leaf(path: np.ndarray, leaves: np.ndarray, n: int, order: np.ndarray, hint: int, wanted: np.uint64) -> int:
+    """The position in ``leaves[:n]`` of the leaf with the wanted path hash, or -1.
+
+    Few leaves are tried one by one from ``hint`` on; many are found by halving over ``order`` (sorted by path hash).
+    """
+    if n <= FEW:
+        for k in range(n):
+            at = hint + k if hint + k < n else hint + k - n
+            if path[leaves[at]] == wanted:
+                return at
+        return -1
+    low, high = 0, n
+    while low < high:
+        middle = (low + high) // 2
+        if path[leaves[order[middle]]] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return order[low] if low < n and path[leaves[order[low]]] == wanted else -1
+
+
+@njit(nogil=True, cache=True)
+def verdict(a: Side, e: Side, trie: RuleTrie, i: int, j: int) -> int:
+    """The status of two leaves at one path; -1 stands for a side that has none."""
+    node = a.node[i] if i >= 0 else e.node[j]
+    if node >= 0 and trie.rule[node] == R_IGNORE:
+        return IGNORED
+    if i >= 0 and j >= 0:
+        same = a.hi[i] == e.hi[j] and a.lo[i] == e.lo[j]
+        return EQUAL if same else DIFFERS
+    if i >= 0:
+        return EQUAL if is_dropped(a.tape, a.node, trie, a.hi, a.lo, i) else UNEXPECTED
+    return EQUAL if is_dropped(e.tape, e.node, trie, e.hi, e.lo, j) else MISSING
+
+
+@njit(nogil=True, cache=True)
+def align_leaves(
+    a: Side,
+    e: Side,
+    trie: RuleTrie,
+    pair_a: np.ndarray,
+    pair_e: np.ndarray,
+    room_a: np.ndarray,
+    room_e: np.ndarray,
+    pair: np.ndarray,
+    entry_a: np.ndarray,
+    entry_e: np.ndarray,
+    status: np.ndarray,
+) -> int:
+    """Compare pairs of texts leaf by leaf.
+
+    Args:
+        a: the actual side.
+        e: the expected side.
+        trie: the rules.
+        pair_a: int64[p], actual text of each pair.
+        pair_e: int64[p], expected text of each pair.
+        room_a: int64 scratch, room for the entries of the largest actual text.
+        room_e: int64 scratch, room for the entries of the largest expected text.
+        pair: int64 out, number of the pair of each row.
+        entry_a: int64 out, actual leaf or -1.
+        entry_e: int64 out, expected leaf or -1.
+        status: uint8 out, index into `STATUSES`.
+
+    Returns:
+        The number of rows: actual leaves in their order, then expected leaves without a partner.
+    """
+    n = 0
+    for p in range(pair_a.size):
+        n_a = leaves_of(a, trie, pair_a[p], room_a)
+        n_e = leaves_of(e, trie, pair_e[p], room_e)
+        taken = np.zeros(n_e, dtype=np.bool_)
+        order = np.zeros(0, dtype=np.int64)
+        if n_e > FEW:
+            order = np.argsort(e.path[room_e[:n_e]], kind="mergesort")
+        hint = 0
+        for k in range(n_a):
+            at = find_leaf(e.path, room_e, n_e, order, hint, a.path[room_a[k]])
+            pair[n], entry_a[n], entry_e[n] = p, room_a[k], -1
+            if at >= 0:
+                entry_e[n] = room_e[at]
+                taken[at] = True
+                hint = at + 1 if at + 1 < n_e else 0
+            status[n] = verdict(a, e, trie, entry_a[n], entry_e[n])
+            n += 1
+        for k in range(n_e):
+            if not taken[k]:
+                pair[n], entry_a[n], entry_e[n] = p, -1, room_e[k]
+                status[n] = verdict(a, e, trie, -1, room_e[k])
+                n += 1
+    return n
+
+
+@njit(nogil=True, cache=True)
+def is_plain(tape: Tape, slow: np.ndarray, e: int) -> bool:
+    """Whether `write_plain` can write the canonical text of a leaf."""
+    if slow[e] >= 0:
+        return False
+    kind = tape.kind[e]
+    if kind == STRING:
+        return tape.flags[e] & ESCAPED == 0
+    if kind == NUMBER:
+        return tape.flags[e] & INTEGER != 0
+    return kind < OBJECT or tape.end[e] - tape.start[e] == 2
+
+
+@njit(nogil=True, cache=True)
+def mark_plain(tape: Tape, slow: np.ndarray, entries: np.ndarray, plain: np.ndarray) -> int:
+    """Mark the entries that `write_plain` can write; returns the room that their texts need."""
+    room = 0
+    for k in range(entries.size):
+        plain[k] = entries[k] >= 0 and is_plain(tape, slow, entries[k])
+        if plain[k]:
+            room += tape.end[entries[k]] - tape.start[entries[k]] + 2
+    return room
+
+
+@njit(nogil=True, cache=True)
+def write_plain(
+    data: np.ndarray,
+    tape: Tape,
+    node: np.ndarray,
+    trie: RuleTrie,
+    entries: np.ndarray,
+    plain: np.ndarray,
+    out: np.ndarray,
+    offsets: np.ndarray,
+) -> int:
+    """Write the canonical JSON text of the marked entries to ``out``; the others are empty texts.
+
+    ``out`` is padded; ``offsets`` is int64[n + 1]. Returns the number of bytes.
+    """
+    pos = 0
+    for k in range(entries.size):
+        offsets[k] = pos
+        if not plain[k]:
+            continue
+        e = entries[k]
+        start, end = np.int64(tape.start[e]), np.int64(tape.end[e])
+        folds = tape.kind[e] == STRING and not (node[e] >= 0 and trie.rule[node[e]] == R_EXACT)
+        if folds:
+            while start < end and is_ascii_space(data[start]):
+                start += 1
+            while end > start and is_ascii_space(data[end - 1]):
+                end -= 1
+        if tape.kind[e] == STRING:
+            out[pos] = 34
+            pos += 1
+        elif tape.kind[e] == NUMBER and end - start == 2 and data[start] == 45 and data[start + 1] == 48:
+            start += 1
+        for i in range(start, end, 8):
+            word = load8(data, i)
+            store8(out, pos + i - start, fold_word(word) if folds else word)
+        pos += end - start
+        if tape.kind[e] == STRING:
+            out[pos] = 34
+            pos += 1
+    offsets[entries.size] = pos
+    return pos

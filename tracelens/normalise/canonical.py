@@ -1,0 +1,184 @@
+"""Canonical digests of many calls' arguments, under the suite's rules.
+
+The loop over bytes decides nearly every leaf. What is left (non-ASCII strings under the default rules, values under
+rule lists) goes to the plain-Python rules once per distinct text, and the digests of the answers are put back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tracelens import columns
+from tracelens.kernels.digest import (
+    EMPTY_TRIE,
+    R_DEFAULT,
+    R_EXACT,
+    SEED_TIME,
+    RuleTrie,
+    bind,
+    container_digests,
+    hash_rows,
+    leaf_digests,
+    top_level,
+)
+from tracelens.kernels.scan import OBJECT, STRING
+from tracelens.kernels.shred import Tape, shred
+
+U64 = npt.NDArray[np.uint64]
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+
+TIME_TAG = "t:"
+"""Begins a canonical text that is an instant: no JSON text begins so, and no string equals an instant."""
+
+
+class Program(Protocol):
+    """What canonical digests need to know of compiled rules."""
+
+    @property
+    def trie(self) -> RuleTrie:
+        """The rules by node."""
+
+    @property
+    def roots(self) -> I32:
+        """int32[tools + 1]: root node by tool number; the last is for tools without rules of their own."""
+
+    def apply_slow(self, rules: int, texts: Sequence[str]) -> list[str]:
+        """Canonical texts (JSON, or `TIME_TAG` and an instant) of JSON texts under rule list ``rules``.
+
+        Rule list -1 is the default rules for strings.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Canonical:
+    """Digests of the arguments of n calls.
+
+    Attributes:
+        node: int32[entries], trie node of each tape entry, -1 for none.
+        hi: uint64[entries], digest of each entry.
+        lo: uint64[entries], its low half.
+        slow: int32[entries], -1 where the loop decided, else which rules did (0 default, k + 1 list k).
+        root_hi: uint64[n], digest of each call's arguments (0 where there are none).
+        root_lo: uint64[n], its low half.
+        top_first: int64[n + 1], where each call's top-level arguments begin below.
+        top_entry: int64, their tape entries, by key hash.
+    """
+
+    node: I32
+    hi: U64
+    lo: U64
+    slow: I32
+    root_hi: U64
+    root_lo: U64
+    top_first: I64
+    top_entry: I64
+
+
+def canonical(
+    data: npt.NDArray[np.uint8], tape: Tape, tool: npt.NDArray[np.integer] | None, program: Program | None
+) -> Canonical:
+    """Digest every value under the rules.
+
+    Args:
+        data: uint8, padded bytes that the tape points into.
+        tape: the values of n calls.
+        tool: int[n], row of ``program.roots`` for each call; -1 takes the last row.
+        program: the rules; None compares JSON values as they are (exact strings, exact numbers).
+
+    Returns:
+        The digests. Equal digests of two calls of one tool mean equal canonical arguments.
+    """
+    trie = EMPTY_TRIE if program is None else program.trie
+    size = tape.kind.size
+    node = np.full(size, -1, np.int32)
+    if program is not None and tool is not None:
+        bind(tape, program.roots[tool], trie, node)
+    hi, lo = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
+    slow = np.empty(size, np.int32)
+    scratch = np.zeros(_longest_string(tape) + 2 * columns.PADDING, np.uint8)
+    fallback = R_EXACT if program is None else R_DEFAULT
+    left = leaf_digests(data, tape, node, trie, fallback, scratch, hi, lo, slow)
+    if left and program is not None:
+        _fill_slow(data, tape, slow, hi, lo, program.apply_slow)
+    order = np.empty(max(1, int(tape.size.max(initial=0)) * 2), np.int64)
+    container_digests(tape, node, trie, order, slow, hi, lo)
+    n = tape.first.size - 1
+    top_first, top_entry = np.zeros(n + 1, np.int64), np.empty(size, np.int64)
+    count = top_level(tape, node, trie, hi, lo, order, top_first, top_entry)
+    root_hi, root_lo = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
+    has = tape.first[1:] > tape.first[:-1]
+    roots = tape.first[:-1][has]
+    root_hi[has], root_lo[has] = hi[roots], lo[roots]
+    return Canonical(node, hi, lo, slow, root_hi, root_lo, top_first, top_entry[:count].copy())
+
+
+def digest_texts(texts: Sequence[str]) -> tuple[U64, U64]:
+    """Digests of canonical texts (JSON, or `TIME_TAG` and an instant), equal to those of equal values elsewhere.
+
+    Example:
+        >>> hi, lo = digest_texts(["1", "1.0", '"1"'])
+        >>> bool(hi[0] == hi[1]), bool(hi[0] == hi[2])
+        (True, False)
+    """
+    packed = columns.texts(list(texts))
+    is_time = np.array([text.startswith(TIME_TAG) for text in texts], np.bool_)
+    begin, end = packed.offsets[:-1], packed.offsets[1:]
+    shredded = shred(packed.data, begin, end, ~is_time)
+    values = canonical(packed.data, shredded.tape, None, None)
+    hi, lo = values.root_hi.copy(), values.root_lo.copy()
+    if is_time.any():
+        t_hi, t_lo = np.empty(len(texts), np.uint64), np.empty(len(texts), np.uint64)
+        hash_rows(packed.data, packed.offsets, np.full(len(texts), SEED_TIME), t_hi, t_lo)
+        hi, lo = np.where(is_time, t_hi, hi), np.where(is_time, t_lo, lo)
+    return hi, lo
+
+
+def raw_texts(data: npt.NDArray[np.uint8], tape: Tape, entries: I64) -> pa.Array:
+    """The JSON texts of tape entries as they stand (strings with their quotes).
+
+    Args:
+        data: uint8, the bytes that the tape points into.
+        tape: the values.
+        entries: int64[k], entries.
+
+    Returns:
+        large_string[k].
+    """
+    quotes = (tape.kind[entries] == STRING).astype(np.int64)
+    begin, end = tape.start[entries] - quotes, tape.end[entries] + quotes
+    offsets = columns.offsets_of(end - begin)
+    total = int(offsets[-1])
+    where = np.repeat(begin - offsets[:-1], end - begin) + np.arange(total)
+    return columns.text_array(data[where] if total else np.zeros(1, np.uint8), offsets)
+
+
+def _fill_slow(
+    data: npt.NDArray[np.uint8],
+    tape: Tape,
+    slow: I32,
+    hi: U64,
+    lo: U64,
+    apply_slow: Callable[[int, Sequence[str]], list[str]],
+) -> None:
+    """Digest the leaves that the loop left open, once per distinct text and rule list."""
+    open_entries = np.flatnonzero(slow >= 0)
+    for rules in np.unique(slow[open_entries]):
+        entries = open_entries[slow[open_entries] == rules]
+        encoded = raw_texts(data, tape, entries).dictionary_encode()
+        answers = apply_slow(int(rules) - 1, encoded.dictionary.to_pylist())
+        answer_hi, answer_lo = digest_texts(answers)
+        which = encoded.indices.to_numpy()
+        hi[entries], lo[entries] = answer_hi[which], answer_lo[which]
+
+
+def _longest_string(tape: Tape) -> int:
+    """Bytes of the longest string."""
+    lengths = np.where(tape.kind < OBJECT, tape.end - tape.start, 0)
+    return int(lengths.max(initial=0))
