@@ -178,8 +178,9 @@ def table(schema: pa.Schema, n: int, /, **columns: Any) -> pa.Table:
         InternalError: A column that the schema does not have, or a required one that is not given.
 
     Example:
-        >>> table(EXPECTED, 1, trace=[0], reference_index=[0], expected_index=[0], name=["a"],
-        ...       arguments_form=[0]).to_pylist()[0]["arguments"] is None
+        >>> table(
+        ...     EXPECTED, 1, trace=[0], reference_index=[0], expected_index=[0], name=["a"], arguments_form=[0]
+        ... ).to_pylist()[0]["arguments"] is None
         True
     """
     if unknown := set(columns) - set(schema.names):

@@ -67,7 +67,10 @@ OVERFLOW_DIGITS = np.frombuffer(str(2**1024 - 2**970).encode(), dtype=np.uint8)
 @inlined
 def skip_space(buf: np.ndarray, i: int, end: int) -> int:
     """The index of the first byte at or after ``i`` that is not JSON white space, or ``end``."""
-    while i < end and (byte_at(buf, i) == 32 or byte_at(buf, i) == 10 or byte_at(buf, i) == 13 or byte_at(buf, i) == 9):
+    while i < end:
+        c = byte_at(buf, i)
+        if c > 32 or not (c == 32 or c == 10 or c == 13 or c == 9):
+            return i
         i += 1
     return i
 

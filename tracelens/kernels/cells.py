@@ -1,0 +1,255 @@
+"""Cells to columns: texts, numbers and times out of the byte ranges that a projection noted.
+
+Every function takes the cells of one column as `kernels.project` leaves them: ``raw`` uint8[n] (kind, 0 for absent,
+and flags) and ``span`` int32[n, 2] (start and end in a padded buffer). Conversions give a value and whether there is one; nothing raises.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tracelens.kernels.hash import hash_bytes
+from tracelens.kernels.project import FLAG_SHIFT
+from tracelens.kernels.scan import ESCAPED, INTEGER, NUMBER, STRING, decode_string, skip_space
+from tracelens.kernels.words import byte_at, byte_mask, inlined, lean, load8, store8, trailing_zeros
+
+KIND = (1 << FLAG_SHIFT) - 1
+ESCAPE = ESCAPED << FLAG_SHIFT
+WHOLE = INTEGER << FLAG_SHIFT
+
+NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
+
+POWERS = np.array([10.0**k for k in range(23)])
+"""The powers of ten that a double holds exactly."""
+
+INVALID, GOOD, ASK = 0, 1, 2
+"""Outcome of a number: not one, converted, or to be converted by the caller (too long for the fast way)."""
+
+
+@inlined
+def copy_bytes(source: np.ndarray, start: int, end: int, target: np.ndarray, pos: int) -> int:
+    """Copy ``source[start:end]`` to ``target[pos:]``, eight bytes at a time (both padded), and return the next place."""
+    i = start
+    while i < end:
+        store8(target, pos + i - start, load8(source, i))
+        i += 8
+    return pos + end - start
+
+
+@lean
+def take_texts(
+    buf: np.ndarray,
+    raw: np.ndarray,
+    span: np.ndarray,
+    accept: int,
+    data: np.ndarray,
+    offsets: np.ndarray,
+    valid: np.ndarray,
+) -> int:
+    """Write the texts of cells back to back: a string's contents, the JSON text of anything else.
+
+    Args:
+        buf: Padded bytes.
+        raw: uint8[n].
+        span: int32[n, 2].
+        accept: Bit k is set where cells of kind k have a text; others are null.
+        data: uint8, room for the sum of ``end - start`` and the padding; filled.
+        offsets: int64[n + 1]; filled.
+        valid: bool[n]; filled.
+
+    Returns:
+        The number of bytes written.
+    """
+    pos = 0
+    offsets[0] = 0
+    for r in range(raw.size):
+        valid[r] = (accept >> (raw[r] & KIND)) & 1
+        if valid[r]:
+            if raw[r] & (KIND | ESCAPE) == STRING + 1 | ESCAPE:
+                pos = decode_string(buf, span[r, 0], span[r, 1], data, pos)
+            else:
+                pos = copy_bytes(buf, span[r, 0], span[r, 1], data, pos)
+        offsets[r + 1] = pos
+    return pos
+
+
+@lean
+def text_size(raw: np.ndarray, span: np.ndarray, accept: int) -> int:
+    """Upper bound of the bytes that `take_texts` writes."""
+    size = 0
+    for r in range(raw.size):
+        if (accept >> (raw[r] & KIND)) & 1:
+            size += span[r, 1] - span[r, 0]
+    return size
+
+
+@lean
+def small_number(buf: np.ndarray, start: int, end: int) -> tuple[int, int, int]:
+    """A number's digits and decimal exponent, ``(outcome, digits, exponent)``; `ASK` above 18 digits or with an ``e``."""
+    value = 0
+    point = -1
+    digits = 0
+    for k in range(start, end):
+        c = byte_at(buf, k)
+        if 48 <= c <= 57:
+            value = value * 10 + (np.int64(c) - 48)
+            digits += 1
+        elif c == 46:
+            point = k
+        elif c != 45:
+            return ASK, 0, 0
+        if digits > 18:
+            return ASK, 0, 0
+    if byte_at(buf, start) == 45:
+        value = -value
+    return GOOD, value, 0 if point < 0 else point + 1 - end
+
+
+@lean
+def take_integers(buf: np.ndarray, raw: np.ndarray, span: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
+    """Convert integer literals to int64 ``out``; other numbers are left to the caller (`ASK`)."""
+    for r in range(raw.size):
+        outcome[r] = INVALID
+        out[r] = 0
+        if raw[r] & KIND == NUMBER + 1:
+            outcome[r] = ASK
+            if raw[r] & WHOLE:
+                outcome[r], out[r], _ = small_number(buf, span[r, 0], span[r, 1])
+
+
+@lean
+def take_floats(buf: np.ndarray, raw: np.ndarray, span: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
+    """Convert numbers to the nearest double where that takes one exact division; others are left to the caller."""
+    for r in range(raw.size):
+        outcome[r] = INVALID
+        out[r] = 0.0
+        if raw[r] & KIND == NUMBER + 1:
+            outcome[r], digits, exponent = small_number(buf, span[r, 0], span[r, 1])
+            if outcome[r] == GOOD:
+                if abs(digits) >= 1 << 53 or digits == 0:
+                    outcome[r] = ASK
+                else:
+                    out[r] = digits / POWERS[-exponent]
+
+
+@lean
+def two_digits(buf: np.ndarray, i: int, end: int) -> int:
+    """The number written as two digits at ``i``, or -1."""
+    if i + 2 > end:
+        return -1
+    a, b = np.int64(byte_at(buf, i)) - 48, np.int64(byte_at(buf, i + 1)) - 48
+    return a * 10 + b if 0 <= a <= 9 and 0 <= b <= 9 else -1
+
+
+@lean
+def days_from_civil(year: int, month: int, day: int) -> int:
+    """Days from 1970-01-01 to a date of the Gregorian calendar, or a very negative number where there is no such date."""
+    leap = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    length = 31 - (month - 1) % 7 % 2 if month != 2 else 28 + leap
+    if not (1 <= month <= 12 and 1 <= day <= length and year >= 1):
+        return -(10**9)
+    y = year - (month <= 2)
+    shifted = (month + 9) % 12
+    of_year = (153 * shifted + 2) // 5 + day - 1
+    return y * 365 + y // 4 - y // 100 + y // 400 + of_year - 719468
+
+
+@lean
+def zone_minutes(buf: np.ndarray, i: int, end: int) -> int:
+    """Minutes east of UTC written at ``i`` up to ``end`` (nothing or Z is 0), or a very large number if malformed."""
+    if i >= end or (i + 1 == end and byte_at(buf, i) | 32 == 122):
+        return 0
+    hours = two_digits(buf, i + 1, end)
+    k = i + 4 if i + 3 < end and byte_at(buf, i + 3) == 58 else i + 3
+    minutes = two_digits(buf, k, end) if k < end else 0
+    known = (
+        (byte_at(buf, i) == 43 or byte_at(buf, i) == 45)
+        and 0 <= hours <= 23
+        and 0 <= minutes <= 59
+        and (k + 2 == end or k == end)
+    )
+    if not known:
+        return 10**6
+    return hours * 60 + minutes if byte_at(buf, i) == 43 else -(hours * 60 + minutes)
+
+
+@lean
+def parse_time(buf: np.ndarray, i: int, end: int) -> tuple[bool, int]:
+    """Microseconds since 1970 of an ISO 8601 time at ``buf[i:end]``; a date alone is its midnight, no zone is UTC."""
+    century, years = two_digits(buf, i, end), two_digits(buf, i + 2, end)
+    month, day = two_digits(buf, i + 5, end), two_digits(buf, i + 8, end)
+    if min(century, years, month, day) < 0 or byte_at(buf, i + 4) != 45 or byte_at(buf, i + 7) != 45:
+        return False, 0
+    days = days_from_civil(century * 100 + years, month, day)
+    if days < -(10**8):
+        return False, 0
+    if i + 10 == end:
+        return True, days * 86_400_000_000
+    hour, minute = two_digits(buf, i + 11, end), two_digits(buf, i + 14, end)
+    at = i + 16
+    second, micro = 0, 0
+    if at < end and byte_at(buf, at) == 58:
+        second = two_digits(buf, at + 1, end)
+        at += 3
+        if second >= 0 and at < end and (byte_at(buf, at) == 46 or byte_at(buf, at) == 44):
+            scale = 100_000
+            at += 1
+            while at < end and 48 <= byte_at(buf, at) <= 57:
+                micro += scale * (np.int64(byte_at(buf, at)) - 48)
+                scale //= 10
+                at += 1
+    zone = zone_minutes(buf, at, end)
+    parted = byte_at(buf, i + 10) | 32 == 116 or byte_at(buf, i + 10) == 32
+    if (
+        not (parted and byte_at(buf, i + 13) == 58 and 0 <= hour <= 23 and 0 <= minute <= 59 and 0 <= second <= 60)
+        or zone == 10**6
+    ):
+        return False, 0
+    return True, ((days * 24 + hour) * 60 + minute - zone) * 60_000_000 + second * 1_000_000 + micro
+
+
+@lean
+def take_times(buf: np.ndarray, raw: np.ndarray, span: np.ndarray, out: np.ndarray, valid: np.ndarray) -> None:
+    """Convert strings with an ISO 8601 time to int64 microseconds since 1970 in UTC; others are not valid."""
+    for r in range(raw.size):
+        valid[r], out[r] = False, 0
+        if raw[r] & KIND == STRING + 1:
+            valid[r], out[r] = parse_time(buf, span[r, 0], span[r, 1])
+
+
+@lean
+def split_lines(buf: np.ndarray, size: int, starts: np.ndarray, ends: np.ndarray) -> int:
+    """Where the lines of ``buf[:size]`` start and end; only ``\\n`` ends a line. Returns their number.
+
+    The arrays have room for every line (``\\n`` count plus one); a last line without ``\\n`` counts if it has bytes.
+    """
+    n = 0
+    start = 0
+    i = 0
+    while i < size:
+        hit = byte_mask(load8(buf, i), NEWLINES)
+        if hit == 0:
+            i += 8
+            continue
+        i += trailing_zeros(hit) >> 3
+        if i >= size:
+            break
+        starts[n], ends[n] = start, i
+        n += 1
+        i += 1
+        start = i
+    if start < size:
+        starts[n], ends[n] = start, size
+        n += 1
+    return n
+
+
+@lean
+def hash_records(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, hi: np.ndarray, lo: np.ndarray) -> None:
+    """128-bit digest of each record's bytes without the white space around them."""
+    for r in range(starts.size):
+        start = skip_space(buf, starts[r], ends[r])
+        end = ends[r]
+        while end > start and (byte_at(buf, end - 1) == 32 or 9 <= byte_at(buf, end - 1) <= 13):
+            end -= 1
+        hi[r], lo[r] = hash_bytes(buf, start, end, np.uint64(0))
