@@ -15,7 +15,7 @@ from numba import njit
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, hash_bytes, step_a, step_b, tail_word
 from tracelens.kernels.scan import ARRAY, DEAD, ESCAPED, NON_ASCII, NUMBER, OBJECT, STRING, decimal_parts, decode_string
 from tracelens.kernels.shred import Tape
-from tracelens.kernels.words import HIGH_BITS, PADDING, load8, pointer
+from tracelens.kernels.words import HIGH_BITS, PADDING, inlined, lean, load8, pointer
 
 # Rules of a node.
 R_DEFAULT = 0
@@ -65,7 +65,7 @@ class RuleTrie(NamedTuple):
     default_lo: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@lean
 def bind(tape: Tape, roots: np.ndarray, trie: RuleTrie, node: np.ndarray) -> None:
     """Write to ``node`` (int32) the trie node of every entry, -1 where the trie has none.
 
@@ -86,7 +86,7 @@ def bind(tape: Tape, roots: np.ndarray, trie: RuleTrie, node: np.ndarray) -> Non
                         break
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def hash_number(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.uint64]:
     """The digest of a number by its exact decimal value: sign, significant digits, exponent."""
     first, last, exponent = decimal_parts(buf, start, end)
@@ -107,20 +107,20 @@ def hash_number(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.ui
     return finish(step_a(a, np.uint64(exponent))), finish(step_b(b, np.uint64(exponent)))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def fold_word(word: np.uint64) -> np.uint64:
     """Eight ASCII bytes in lower case."""
     upper = (word + LOWER_A) & ~(word + ABOVE_Z) & HIGH_BITS
     return word + (upper >> np.uint64(2))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def is_ascii_space(c: int) -> bool:
     """Whether a byte is one of the ASCII characters with the White_Space property."""
     return c == 32 or 9 <= c <= 13
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def hash_folded(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.uint64]:
     """The digest of an ASCII string after trimming and case folding: `hash_bytes` of the folded bytes."""
     while start < end and is_ascii_space(buf[start]):
@@ -137,7 +137,7 @@ def hash_folded(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.ui
     return finish(step_a(step_a(a, word), length)), finish(step_b(step_b(b, word), length))
 
 
-@njit(nogil=True, cache=True)
+@lean
 def is_ascii(buf: np.ndarray, start: int, end: int) -> bool:
     """Whether no byte has its high bit set."""
     for k in range(start, end):
@@ -146,7 +146,7 @@ def is_ascii(buf: np.ndarray, start: int, end: int) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def hash_string(
     buf: np.ndarray, start: int, end: int, flags: int, rule: int, scratch: np.ndarray
 ) -> tuple[np.uint64, np.uint64, bool]:
@@ -166,7 +166,7 @@ def hash_string(
     return hi, lo, True
 
 
-@njit(nogil=True, cache=True)
+@lean
 def leaf_digests(
     data: np.ndarray,
     tape: Tape,
@@ -220,7 +220,7 @@ def leaf_digests(
     return left
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def is_dropped(tape: Tape, node: np.ndarray, trie: RuleTrie, hi: np.ndarray, lo: np.ndarray, e: int) -> bool:
     """Whether a child does not take part: overridden, ignored, null where null is missing, or at its default."""
     if tape.flags[e] & DEAD:
@@ -255,7 +255,7 @@ def sort_entries(order: np.ndarray, n: int, major: np.ndarray, minor: np.ndarray
         order[j + 1] = e
 
 
-@njit(nogil=True, cache=True)
+@lean
 def live_children(
     tape: Tape, node: np.ndarray, trie: RuleTrie, hi: np.ndarray, lo: np.ndarray, e: int, order: np.ndarray
 ) -> int:
@@ -342,7 +342,7 @@ def top_level(
     return n
 
 
-@njit(nogil=True, cache=True)
+@lean
 def with_lone_member(tape: Tape, hashes: np.ndarray, found: np.ndarray) -> None:
     """Mark in ``found`` (bool[n]) the texts that hold an object whose only member's key hash is in ``hashes``."""
     for t in range(found.size):
@@ -355,7 +355,7 @@ def with_lone_member(tape: Tape, hashes: np.ndarray, found: np.ndarray) -> None:
                     found[t] = True
 
 
-@njit(nogil=True, cache=True)
+@lean
 def hash_rows(
     data: np.ndarray, offsets: np.ndarray, seeds: np.ndarray, hi: np.ndarray, lo: np.ndarray
 ) -> None:

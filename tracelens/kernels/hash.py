@@ -7,9 +7,8 @@ two texts collide only by chance: one in 2^128 for the pair. Not meant to resist
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from tracelens.kernels.words import PADDING, load8
+from tracelens.kernels.words import PADDING, inlined, load8
 
 A1 = np.uint64(0x9E3779B185EBCA87)
 A2 = np.uint64(0xC2B2AE3D27D4EB4F)
@@ -21,21 +20,21 @@ F1 = np.uint64(0xFF51AFD7ED558CCD)
 F2 = np.uint64(0xC4CEB9FE1A85EC53)
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def step_a(state: np.uint64, word: np.uint64) -> np.uint64:
     """The first lane's state after one more word."""
     state += word * A2
     return ((state << np.uint64(31)) | (state >> np.uint64(33))) * A1
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def step_b(state: np.uint64, word: np.uint64) -> np.uint64:
     """The second lane's state after one more word."""
     state ^= word * B2
     return ((state << np.uint64(29)) | (state >> np.uint64(35))) * B1 + SEED_A
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def finish(state: np.uint64) -> np.uint64:
     """Spread every bit of a lane over all of its bits."""
     state ^= state >> np.uint64(33)
@@ -45,7 +44,7 @@ def finish(state: np.uint64) -> np.uint64:
     return state ^ (state >> np.uint64(33))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def tail_word(buf: np.ndarray, i: int, left: int) -> np.uint64:
     """The last ``left`` (0 to 7) bytes at ``i`` as a word with zeros above them."""
     if left <= 0:
@@ -53,7 +52,7 @@ def tail_word(buf: np.ndarray, i: int, left: int) -> np.uint64:
     return load8(buf, i) & (np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * left))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def hash_bytes(buf: np.ndarray, start: int, end: int, seed: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The 128-bit digest ``(hi, lo)`` of ``buf[start:end]`` under a seed; the buffer is padded."""
     a = SEED_A ^ seed
@@ -69,7 +68,7 @@ def hash_bytes(buf: np.ndarray, start: int, end: int, seed: np.uint64) -> tuple[
     return finish(step_a(step_a(a, word), length)), finish(step_b(step_b(b, word), length))
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def hash_key_bytes(buf: np.ndarray, start: int, end: int) -> np.uint64:
     """The 64-bit hash of a key: one lane, for look-ups that compare the bytes afterwards."""
     a = SEED_A

@@ -31,7 +31,7 @@ from tracelens.kernels.scan import (
     scan_scalar,
     skip_space,
 )
-from tracelens.kernels.words import PADDING, pointer
+from tracelens.kernels.words import PADDING, inlined, lean, pointer
 
 # Arguments nested deeper than this are refused: a validator that recurses in Python would not survive them.
 MAX_DEPTH = 128
@@ -69,7 +69,7 @@ class Tape(NamedTuple):
     next: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@lean
 def count_values(data: np.ndarray, begin: np.ndarray, end: np.ndarray) -> int:
     """An upper bound of the number of values in the texts: every value follows a comma, a bracket or nothing."""
     total = np.int64(begin.size)
@@ -122,7 +122,7 @@ def tape_pointers(tape: Tape) -> Tape:
     )
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def key_hash_of(buf: np.ndarray, start: int, end: int, flags: int, scratch: np.ndarray) -> np.uint64:
     """The hash of a key's decoded bytes; ``scratch`` has room for the longest key with escapes."""
     if flags & ESCAPED:
@@ -133,7 +133,7 @@ def key_hash_of(buf: np.ndarray, start: int, end: int, flags: int, scratch: np.n
     return hash_key_bytes(buf, start, end)
 
 
-@njit(nogil=True, cache=True)
+@lean
 def same_key(buf: np.ndarray, tape: Tape, a: int, b: int) -> bool:
     """Whether two members with equal key hashes have equal keys (escaped keys are taken on their hash)."""
     if (tape.flags[a] | tape.flags[b]) & KEY_ESCAPED:
@@ -170,7 +170,7 @@ def mark_duplicates(buf: np.ndarray, tape: Tape, container: int, stop: int) -> b
     return found
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def open_value(tape: Tape, n: int, start: int, parent: int) -> None:
     """Begin the entry of a value at ``start`` that is no member."""
     tape.start[n] = start
@@ -185,7 +185,7 @@ def open_value(tape: Tape, n: int, start: int, parent: int) -> None:
         tape.size[parent] += 1
 
 
-@njit(nogil=True, cache=True)
+@inlined
 def read_key(
     buf: np.ndarray, i: int, end: int, tape: Tape, n: int, parent: int, scratch: np.ndarray
 ) -> tuple[int, int]:

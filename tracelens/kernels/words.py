@@ -63,8 +63,8 @@ def byte_at(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba pass
     """``buf[at]`` for an index that is never negative, without Numba's check for one."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        array = context.make_array(signature.args[0])(context, builder, args[0])
-        return builder.load(builder.gep(array.data, [args[1]]))
+        base = _base(context, builder, signature.args[0], args[0])
+        return builder.load(builder.gep(base, [args[1]], source_etype=ir.IntType(8)), typ=ir.IntType(8))
 
     return types.uint8(buf, types.int64), codegen
 
