@@ -98,6 +98,8 @@ def subplace(place: Place, schema: Any, pointer: str, resolver: Any = None) -> P
 def children(place: Place) -> Iterator[tuple[Place, bool]]:
     """The schemas that a schema applies, each with whether to the same instance (else to a part of it)."""
     found = keywords_of(place.draft, place.schema)
+    if "additionalItems" in found and isinstance(place.schema.get("items"), bool):
+        raise Unusable(f"additionalItems at {place.pointer} stands beside a boolean items, which the library cannot read")
     for keyword, value in found.items():
         here = f"{place.pointer}/{keyword}"
         if keyword in REFERENCES:
