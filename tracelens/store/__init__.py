@@ -1,6 +1,6 @@
 """Run folders and the DuckDB connection over them.
 
-May import `tracelens.tables` and errors; knows nothing of how scores come about.
+May import `tracelens.columns`, `tracelens.tables` and errors; knows nothing of how scores come about.
 
 Example:
     >>> import tempfile
@@ -12,9 +12,11 @@ Example:
 """
 
 from tracelens.store.connection import connect
+from tracelens.store.copy import copy_run
 from tracelens.store.export import export
 from tracelens.store.folder import RunWriter
 from tracelens.store.prune import prune
 from tracelens.store.reader import Run, list_runs, open_run
+from tracelens.store.replay import replay
 
-__all__ = ["Run", "RunWriter", "connect", "export", "list_runs", "open_run", "prune"]
+__all__ = ["Run", "RunWriter", "connect", "copy_run", "export", "list_runs", "open_run", "prune", "replay"]

@@ -1,0 +1,232 @@
+"""`Results`: one run, its tables as Polars frames and the questions people ask first."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tracelens import store
+from tracelens.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import duckdb
+    import polars as pl
+
+    from tracelens.results.compare import Comparison
+    from tracelens.results.explain import Explanation
+    from tracelens.results.summary import Summary
+    from tracelens.suite import Suite
+
+
+class Results:
+    """One run.
+
+    Tables are read from disk when asked for, as Polars frames (pandas and Arrow take those by their protocols):
+    `traces`, `calls`, `expected`, `pairs`, `argument_diffs`, `steps`, `findings`, `state_results`, `rejects`, `runs`,
+    `spans`. What their columns mean is in `tracelens.tables`.
+
+    Args:
+        run: The run on disk.
+        owned: A temporary folder to remove with this object.
+    """
+
+    def __init__(self, run: store.Run, *, owned: Path | None = None) -> None:
+        self.run = run
+        self._connection: duckdb.DuckDBPyConnection | None = None
+        if owned is not None:
+            weakref.finalize(self, shutil.rmtree, owned, ignore_errors=True)
+
+    @property
+    def run_id(self) -> str:
+        """Digest of input, suite and program version."""
+        return self.run.run_id
+
+    @property
+    def path(self) -> Path:
+        """The run's folder."""
+        return self.run.folder
+
+    @property
+    def traces(self) -> pl.DataFrame:
+        """One row per trace."""
+        return self.run.read("traces")
+
+    @property
+    def calls(self) -> pl.DataFrame:
+        """One row per recorded tool call."""
+        return self.run.read("calls")
+
+    @property
+    def expected(self) -> pl.DataFrame:
+        """One row per expected call."""
+        return self.run.read("expected")
+
+    @property
+    def pairs(self) -> pl.DataFrame:
+        """One row per pair and per leftover."""
+        return self.run.read("pairs")
+
+    @property
+    def argument_diffs(self) -> pl.DataFrame:
+        """One row per argument of a partial pair."""
+        return self.run.read("argument_diffs")
+
+    @property
+    def steps(self) -> pl.DataFrame:
+        """The golden trace, step by step."""
+        return self.run.read("steps")
+
+    @property
+    def findings(self) -> pl.DataFrame:
+        """One row per defect or note."""
+        return self.run.read("findings")
+
+    @property
+    def state_results(self) -> pl.DataFrame:
+        """One row per trace and state check."""
+        return self.run.read("state_results")
+
+    @property
+    def rejects(self) -> pl.DataFrame:
+        """One row per record that could not be read."""
+        return self.run.read("rejects")
+
+    @property
+    def runs(self) -> pl.DataFrame:
+        """The run itself, one row."""
+        return self.run.read("runs")
+
+    @property
+    def spans(self) -> pl.DataFrame:
+        """One row per recorded span."""
+        return self.run.read("spans")
+
+    def summary(self) -> Summary:
+        """Funnel, mean scores with their denominators, tools and top reasons."""
+        from tracelens.results.summary import summarise
+
+        return summarise(self.run, self._duck())
+
+    def failures(self, tool: str | None = None, code: str | None = None) -> pl.DataFrame:
+        """The error findings, with what was sent and where the trace came from.
+
+        Args:
+            tool: Only findings about this tool.
+            code: Only this code, or all that start with it and a dot (``schema``).
+
+        Returns:
+            Columns of `findings` that say what is wrong, and ``arguments``, ``case_id``, ``source``, ``line``.
+        """
+        import polars as pl
+
+        found = self.run.scan("findings").filter(pl.col("severity") == "error")
+        if tool is not None:
+            found = found.filter(pl.col("tool") == tool)
+        if code is not None:
+            found = found.filter((pl.col("code") == code) | pl.col("code").str.starts_with(f"{code}."))
+        calls = self.run.scan("calls").select("trace_id", "call_index", "arguments")
+        traces = self.run.scan("traces").select("trace_id", "case_id", "source", "line")
+        named = found.select("trace_id", "call_index", "code", "tool", "path", "message", "value")
+        joined = named.join(calls, on=["trace_id", "call_index"], how="left", maintain_order="left")
+        return joined.join(traces, on="trace_id", how="left", maintain_order="left").collect()
+
+    def sql(self, query: str) -> pl.DataFrame:
+        """The answer to an SQL query over the tables, views and macros of this run.
+
+        Args:
+            query: DuckDB SQL.
+
+        Raises:
+            UsageError: DuckDB refuses the query; its message is kept.
+        """
+        import duckdb
+
+        try:
+            answer: pl.DataFrame = self._duck().sql(query).pl()
+        except duckdb.Error as error:
+            raise UsageError(str(error), where="SQL") from error
+        return answer
+
+    def explain(self, trace_id: str) -> Explanation:
+        """One trace rung by rung: calls aligned with the expected ones, findings, scores, route and reasons.
+
+        Raises:
+            UsageError: The run has no such trace.
+        """
+        from tracelens.results.explain import explain
+
+        return explain(self.run, trace_id)
+
+    def compare(self, other: Results | str | Path) -> Comparison:
+        """What changed from this run (base) to another (head), case by case.
+
+        Args:
+            other: Results, or a results folder.
+        """
+        from tracelens.results.compare import compare
+
+        head = other.run if isinstance(other, Results) else store.open_run(other)
+        return compare(self.run, head)
+
+    def rescore(
+        self, suite: Suite | str | Path | Mapping[str, Any] | None, *, out: str | Path | None = None
+    ) -> Results:
+        """The same traces scored again with another suite, without their source.
+
+        Args:
+            suite: As for `score`.
+            out: A results folder; a temporary one when None.
+        """
+        from tracelens.results.scoring import score
+
+        return score(self.run.folder, suite, out=out, format="run", progress=False)
+
+    def save(self, path: str | Path) -> Path:
+        """Copy the run into a results folder.
+
+        Args:
+            path: The results folder; made where absent.
+
+        Returns:
+            The run's folder there.
+
+        Raises:
+            StoreError: The run is there already, or the folder cannot be written.
+        """
+        return store.copy_run(self.run, Path(path))
+
+    def __repr__(self) -> str:
+        rows = self.run.rows
+        return f"Results({self.run_id[:12]}: {rows['traces']:,} traces, {rows['calls']:,} calls, in {self.path})"
+
+    def _repr_html_(self) -> str:
+        return self.summary()._repr_html_()
+
+    def _duck(self) -> duckdb.DuckDBPyConnection:
+        """DuckDB over this run alone, made at the first question."""
+        if self._connection is None:
+            self._connection = store.connect(self.run.folder, comments=False)
+        return self._connection
+
+
+def open_results(path: str | Path, run: str | None = None) -> Results:
+    """The latest run of a results folder, or a named one.
+
+    Args:
+        path: A results folder, or one run folder.
+        run: Id of the run, or the beginning of it.
+
+    Raises:
+        StoreError: No results folder, no run in it, or no such run.
+    """
+    return Results(store.open_run(path, run))
+
+
+def temporary_folder() -> Path:
+    """A folder for a run that nobody asked to keep."""
+    return Path(tempfile.mkdtemp(prefix="tracelens-"))

@@ -1,0 +1,121 @@
+"""A stored run as input again, so that its traces can be scored with another suite without their source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tracelens import columns
+from tracelens.columns import Batch
+from tracelens.errors import InternalError
+from tracelens.store.layout import table_file
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from tracelens.store.reader import Run
+
+TRACES = 8_192
+"""Traces of a batch."""
+
+
+def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
+    """The traces of a run as a source would have given them.
+
+    Only references that came with the traces are given back; those of a suite belong to the suite. What was masked
+    when the run was written stays masked.
+
+    Args:
+        run: The run.
+        traces: Number of traces per batch.
+
+    Yields:
+        Batches of whole traces in stored order; memory is set by the batch.
+    """
+    calls, expected = _Following(run, "calls"), _Following(run, "expected")
+    for part in _frames(run, "traces", traces):
+        numbers = part.select("trace_id").with_row_index("trace")
+        yield Batch(
+            traces=_traces(part),
+            calls=_calls(calls.rows_of(numbers)),
+            expected=_expected(expected.rows_of(numbers)),
+            rejects=columns.empty(columns.REJECTS),
+            n_records=part.height,
+        ).checked()
+
+
+class _Following:
+    """Reads a table that is in the order of traces, as far as the traces have come."""
+
+    def __init__(self, run: Run, table: str) -> None:
+        self._frames = _frames(run, table, 32_768)
+        self._rest: pl.DataFrame | None = None
+        self._table = table
+
+    def rows_of(self, numbers: pl.DataFrame) -> pl.DataFrame:
+        """The rows of these traces, with the number of their trace."""
+        import polars as pl
+
+        parts = []
+        while (frame := self._next()) is not None:
+            mine = frame.join(numbers, on="trace_id", how="left", maintain_order="left")
+            n = mine.height - mine["trace"].null_count()
+            if mine["trace"].head(n).null_count():
+                raise InternalError("rows are not in the order of traces", where=f"table {self._table}")
+            parts.append(mine.head(n))
+            if n < frame.height:
+                self._rest = frame.slice(n)
+                break
+        return pl.concat(parts) if parts else self._nothing(numbers)
+
+    def _next(self) -> pl.DataFrame | None:
+        if self._rest is not None:
+            rest, self._rest = self._rest, None
+            return rest
+        return next(self._frames, None)
+
+    def _nothing(self, numbers: pl.DataFrame) -> pl.DataFrame:
+        from tracelens.tables import empty
+
+        return empty(self._table, without=["run_id"]).join(numbers, on="trace_id", how="left")
+
+
+def _frames(run: Run, table: str, rows: int) -> Iterator[pl.DataFrame]:
+    """A table in slices."""
+    import polars as pl
+
+    with pq.ParquetFile(table_file(run.folder, table)) as file:
+        for batch in file.iter_batches(rows):
+            yield pl.DataFrame(batch)
+
+
+def _traces(part: pl.DataFrame) -> pa.Table:
+    """Stored traces as a batch holds them."""
+    import polars as pl
+
+    inline = pl.when(pl.col("reference_source") == "trace").then("n_references")
+    zero = pl.lit(0, pl.UInt64)
+    return _as(
+        part.with_row_index("trace").with_columns(inline.alias("n_references"), record_hi=zero, record_lo=zero),
+        columns.TRACES,
+    )
+
+
+def _calls(rows: pl.DataFrame) -> pa.Table:
+    """Stored calls as a batch holds them."""
+    return _as(rows.rename({"arguments_repair": "repair"}), columns.CALLS)
+
+
+def _expected(rows: pl.DataFrame) -> pa.Table:
+    """The expected calls that came with the traces."""
+    import polars as pl
+
+    return _as(rows.filter(pl.col("reference_source") == "trace", pl.col("expected_index") >= 0), columns.EXPECTED)
+
+
+def _as(frame: pl.DataFrame, schema: pa.Schema) -> pa.Table:
+    """Exactly these columns and types."""
+    return frame.select(schema.names).to_arrow().cast(schema)
