@@ -3,6 +3,11 @@
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# No time limit per example: the first one of a test compiles kernels, and machines are shared.
+settings.register_profile("tracelens", deadline=None)
+settings.load_profile("tracelens")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"

@@ -1,0 +1,47 @@
+"""Frames of findings, as every rung returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from tracelens.tables import polars_schema
+
+FINDING_SCHEMA = polars_schema("batch_findings")
+"""Columns of findings inside a batch; see the table `batch_findings`."""
+
+
+def finding_frame(columns: Mapping[str, Any], n: int | None = None) -> pl.DataFrame:
+    """Findings from some of their columns; the others are null.
+
+    Args:
+        columns: Values by column name: lists or series of one length, or constants where ``n`` is given.
+        n: Number of rows; None: the length of ``trace``.
+
+    Example:
+        >>> finding_frame({"trace": [3], "code": "tool.unknown", "rung": 1}).row(0, named=True)["code"]
+        'tool.unknown'
+    """
+    height = len(columns["trace"]) if n is None else n
+    series = []
+    for name, dtype in FINDING_SCHEMA.items():
+        value = columns.get(name)
+        if isinstance(value, pl.Series):
+            series.append(value.cast(dtype).alias(name))
+        elif isinstance(value, list):
+            series.append(pl.Series(name, value, dtype=dtype))
+        else:
+            series.append(pl.Series(name, [value], dtype=dtype).new_from_index(0, height).alias(name))
+    return pl.DataFrame(series)
+
+
+def concat_findings(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """Findings of several sources as one frame, by trace and call; those about whole traces follow its calls.
+
+    Args:
+        parts: Frames with the columns of findings.
+    """
+    frame = pl.concat([FINDING_SCHEMA.to_frame(), *parts])
+    return frame.sort("trace", "call_index", nulls_last=True, maintain_order=True)

@@ -1,0 +1,110 @@
+r"""What a safety rule is, and how its *gate* becomes a cheap filter over a whole column.
+
+A rule has a gate, a regular expression that must be found in a text before anything else is asked, an optional exact
+check in Python, and *windows*, four-byte patterns one of which is in every text its gate is found in. Columns are
+filtered by windows first, then by gates in Rust; what is left is analysed in Python. A filter only skips texts in which
+nothing can be found.
+
+Gates are written in what Python and Rust share: no look-around, no anchors, no ``\s`` (the two differ on it). They
+allow quotes, commas and brackets where a shell has spaces, so that ``["rm", "-rf"]`` is found like ``rm -rf``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from tracelens.kernels.windows import WIDTH
+
+Span = tuple[int, int]
+"""Start and end of a hit in a text, in characters."""
+
+Check = Callable[[str, "re.Match[str]"], bool]
+"""Whether a match of the gate is a hit; given the text and the match."""
+
+SEP = r"""[\t\n\v\f\r "',\\\[\]()]"""
+"""Regular expression: what stands between two words of a command, written in a shell, in JSON or in code."""
+
+GAP = SEP + "+"
+"""One separator or more."""
+
+BREAK = r"""[\s"',\\\x00\[\]()]"""
+"""For windows: a separator, or the end of the text."""
+
+_ITEM = re.compile(r"\[(?:\\.|[^\]\\])+\]|\\.|.", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One thing a pack looks for.
+
+    Attributes:
+        pack: Name of the pack.
+        what: What was found, for messages.
+        gate: Regular expression without regard to ASCII case; see the module.
+        windows: Four positions each (shorter ones are filled with "any byte"): a byte, ``.`` or a set in brackets.
+        check: Further condition on a match of the gate; None where the gate is enough.
+        keys: The rule only looks at values whose key is one of a shell.
+    """
+
+    pack: str
+    what: str
+    gate: str
+    windows: tuple[str, ...]
+    check: Check | None = None
+    keys: bool = False
+
+    def compiled(self) -> re.Pattern[str]:
+        """The gate for Python."""
+        return re.compile(self.gate, re.IGNORECASE | re.ASCII | re.DOTALL)
+
+
+def rust_gate(gates: Iterable[str]) -> str:
+    r"""One regular expression, for Polars, that is found wherever one of the gates is.
+
+    Example:
+        >>> rust_gate([r"\bdd\b", "mkfs"])
+        '(?is)(?:(?-u:\\b)dd(?-u:\\b))|(?:mkfs)'
+    """
+    return "(?is)" + "|".join("(?:" + gate.replace(r"\b", r"(?-u:\b)") + ")" for gate in gates)
+
+
+def window_bytes(window: str) -> list[frozenset[int]]:
+    r"""The four sets of bytes of a window, both cases of ASCII letters alike.
+
+    Args:
+        window: One to four positions: a character, an escape, ``.`` or a set in brackets.
+
+    Example:
+        >>> [sorted(map(chr, allowed)) for allowed in window_bytes("r[mn]")[:2]]
+        [['R', 'r'], ['M', 'N', 'm', 'n']]
+    """
+    flags = re.IGNORECASE | re.ASCII | re.DOTALL
+    items = [re.compile(item, flags) for item in _ITEM.findall(window)]
+    if not 1 <= len(items) <= WIDTH:
+        raise ValueError(f"a window has one to {WIDTH} positions: {window!r}")
+    sets = [frozenset(byte for byte in range(256) if item.fullmatch(chr(byte))) for item in items]
+    return sets + [frozenset(range(256))] * (WIDTH - len(sets))
+
+
+def window_table(windows: Iterable[str]) -> npt.NDArray[np.uint64]:
+    """The table that `mark_texts` reads.
+
+    More than 64 windows share bits; the union of two windows lets more through, never less.
+
+    Args:
+        windows: See `window_bytes`.
+
+    Returns:
+        uint64[4, 256].
+    """
+    table = np.zeros((WIDTH, 256), np.uint64)
+    for number, window in enumerate(dict.fromkeys(windows)):
+        bit = np.uint64(1 << (number % 64))
+        for position, allowed in enumerate(window_bytes(window)):
+            table[position, list(allowed)] |= bit
+    return table

@@ -1,0 +1,166 @@
+"""Safety over whole columns: findings of all calls and answers of a batch, and masking of stored text."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import polars as pl
+
+from tracelens.columns import Texts
+from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
+from tracelens.rungs.safety.analyse import Hit, analyse_answer, analyse_call
+from tracelens.rungs.safety.leaves import JSON_STATES
+from tracelens.rungs.safety.masking import GATE, SECRET_NAME, WINDOWS, mask
+from tracelens.rungs.safety.plan import SafetyPlan
+from tracelens.rungs.safety.prefilter import marks, own_passes, passes
+from tracelens.rungs.safety.rules import rust_gate, window_table
+
+_SECRET_GATE = rust_gate([GATE])
+_SECRET_TABLE = window_table(WINDOWS)
+
+
+def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Texts | None = None) -> pl.DataFrame:
+    """Safety findings of a batch.
+
+    A hit counts whatever became of the call; ``effect`` says whether it ran.
+
+    Args:
+        calls: One row per call: ``trace`` u32, ``call_index`` i32, ``tool`` str?, ``arguments`` str?,
+            ``arguments_state`` str, ``executed`` bool.
+        answers: One row per trace: ``trace`` u32, ``final_answer`` str?.
+        plan: What to look for.
+        given: The arguments as a kernel sees them, where the caller has them.
+
+    Returns:
+        Findings of rung 1, by trace and call (answers after calls), masked when the pack ``secrets`` is on.
+    """
+    if not plan.active:
+        return FINDING_SCHEMA.to_frame()
+    return concat_findings([_call_hits(calls, plan, given), _answer_hits(answers, plan)])
+
+
+def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Texts | None) -> pl.DataFrame:
+    text = calls["arguments"]
+    suspect = own_passes(text, calls["tool"], plan.own)
+    if plan.gate:
+        seen = marks(text, plan.table, given)
+        suspect |= passes(text, plan.gate, seen)
+        loose = ~calls["arguments_state"].is_in(list(JSON_STATES)).fill_null(value=True).to_numpy()
+        if loose.any():
+            suspect[loose] |= passes(text.filter(pl.Series(loose)), plan.loose_gate, seen[loose])
+    names = calls["tool"].unique()
+    named = [name for name in names.to_list() if analyse_call(name, None, "empty", plan)]
+    if named:
+        suspect |= calls["tool"].is_in(named).fill_null(value=False).to_numpy()
+    rows = np.flatnonzero(suspect)
+    if not rows.size:
+        return FINDING_SCHEMA.to_frame()
+    return _explode(calls[rows.tolist()], plan)
+
+
+def _explode(suspects: pl.DataFrame, plan: SafetyPlan) -> pl.DataFrame:
+    """Findings of the suspects; equal calls are analysed once."""
+    known: dict[tuple[str | None, str | None, str], list[Hit]] = {}
+    rows = []
+    columns = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
+    for trace, index, tool, text, state, executed in suspects.select(columns).iter_rows():
+        key = (tool, text, state)
+        if key not in known:
+            known[key] = analyse_call(tool, text, state, plan)
+        rows += [(trace, index, tool, executed, hit) for hit in known[key]]
+    return finding_frame(
+        {
+            "trace": [row[0] for row in rows],
+            "call_index": [row[1] for row in rows],
+            "rung": [1] * len(rows),
+            "severity": [row[4].severity for row in rows],
+            "code": [row[4].code for row in rows],
+            "tool": [row[2] for row in rows],
+            "path": [row[4].path for row in rows],
+            "message": [row[4].message for row in rows],
+            "value": [row[4].value for row in rows],
+            "effect": [row[3] for row in rows],
+        }
+    )
+
+
+def _answer_hits(answers: pl.DataFrame, plan: SafetyPlan) -> pl.DataFrame:
+    text = answers["final_answer"]
+    if text.null_count() == len(text):
+        return FINDING_SCHEMA.to_frame()
+    suspect = own_passes(text, pl.Series([None] * len(text), dtype=pl.String), [p for p in plan.own if not p.tools])
+    if plan.gate:
+        suspect |= passes(text, plan.loose_gate, marks(text, plan.table))
+    rows = [
+        (trace, hit)
+        for trace, answer in answers.filter(pl.Series(suspect)).select("trace", "final_answer").iter_rows()
+        for hit in analyse_answer(answer, plan)
+    ]
+    return finding_frame(
+        {
+            "trace": [trace for trace, _ in rows],
+            "rung": [1] * len(rows),
+            "severity": [hit.severity for _, hit in rows],
+            "code": [hit.code for _, hit in rows],
+            "message": [f"final answer: {hit.message}" for _, hit in rows],
+            "value": [hit.value for _, hit in rows],
+        }
+    )
+
+
+def mask_series(values: pl.Series) -> pl.Series:
+    """A text column with every secret masked (see `mask`).
+
+    Args:
+        values: Strings, nulls stay.
+
+    Returns:
+        The same series where nothing had to be masked. Only rows that may hold a secret are touched.
+
+    Example:
+        >>> mask_series(pl.Series(["a", None, "Bearer q1"])).to_list()
+        ['a', None, 'Bearer [secret:bearer:c75de8c1b7c3]']
+    """
+    rows = np.flatnonzero(passes(values, _SECRET_GATE, marks(values, _SECRET_TABLE)))
+    if not rows.size:
+        return values
+    old = values.gather(rows).to_list()
+    new = [mask(text) for text in old]
+    changed = [(row, text) for row, text, before in zip(rows.tolist(), new, old, strict=True) if text != before]
+    if not changed:
+        return values
+    at, texts = zip(*changed, strict=True)
+    return values.scatter(list(at), list(texts))
+
+
+def mask_leaves(paths: pl.Series, values: pl.Series) -> pl.Series:
+    """A column of JSON values masked, where the name of a secret may stand in another column.
+
+    Args:
+        paths: Path of each value.
+        values: JSON text of each value.
+
+    Returns:
+        The values; a value whose path ends in a name such as ``password`` is masked like ``{"password": value}``.
+
+    Example:
+        >>> mask_leaves(pl.Series(["user", "password"]), pl.Series(['"ann"', '"hunter2"'])).to_list()
+        ['"ann"', '"[secret:assigned:f52fbd32b2b3]"']
+    """
+    out = mask_series(values)
+    named = paths.str.contains(f"(?i){SECRET_NAME}").fill_null(value=False).to_numpy()
+    rows = np.flatnonzero(named & out.is_not_null().to_numpy())
+    if not rows.size:
+        return out
+    new = []
+    for path, value in zip(paths.gather(rows).to_list(), out.gather(rows).to_list(), strict=True):
+        head = f'"{_last_name(path)}": '
+        masked = mask(head + value)
+        new.append(masked[len(head) :] if masked.startswith(head) else value)
+    return out.scatter(rows.tolist(), new)
+
+
+def _last_name(path: str) -> str:
+    """The last member of a path, if it is a bare one."""
+    return re.split(r"[.\"]", re.sub(r"(?:\[\d+\])+$|\"$", "", path))[-1]
