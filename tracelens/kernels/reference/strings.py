@@ -33,7 +33,7 @@ def trim(text: str) -> str:
 
     Example:
         >>> trim("\u3000 a b\n"), trim("\x1ca")
-        ('a b', '\\x1ca')
+        ('a b', '\x1ca')
     """
     return text.strip(WHITE_SPACE)
 

@@ -19,6 +19,8 @@ from tracelens.kernels.reference.values import Value, number_form
 
 _TEXT = re.compile(r"(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(\S.*)\Z", re.DOTALL)
 
+_LONGEST = 2000
+
 
 class Unit(NamedTuple):
     """A unit of measure.
@@ -157,7 +159,9 @@ _TEMPERATURES = (
     ),
 )
 # Symbols that mean the same in any case; the others would turn mW into MW, or Mb (bits) into MB (bytes).
-_ANY_CASE = "km cm dm mm nm ft yd mi ha ac cup tbsp tsp gal qt kg lb lbs oz ms ns min h d wk km/h mph kn kcal kWh bar atm"
+_ANY_CASE = (
+    "km cm dm mm nm ft yd mi ha ac cup tbsp tsp gal qt kg lb lbs oz ms ns min h d wk km/h mph kn kcal kWh bar atm"
+)
 
 
 def _spaced(names: str) -> list[str]:
@@ -237,7 +241,7 @@ def quantity_text(text: str, unit: Unit) -> str | None:
 def _fraction_text(text: str, unit: Unit) -> str | None:
     """What `quantity_text` gives for endless decimals, read again."""
     number, _, name = trim(text).partition(" ")
-    if re.fullmatch(r"-?[0-9]{1,2000}/[1-9][0-9]{0,2000}", number) is None or len(number) > 2000:
+    if len(number) > _LONGEST or re.fullmatch(r"-?[1-9][0-9]*/[1-9][0-9]*", number) is None:
         return None
     source = find_unit(name)
     return _render(Fraction(number), source, unit) if source else None
@@ -281,10 +285,14 @@ def _render(size: Fraction, source: Unit, unit: Unit) -> str | None:
     if source.dimension != unit.dimension:
         return None
     there = (size * source.factor + source.zero - unit.zero) / unit.factor
-    return f"{_number(there)} {unit.name}"
+    number = _number(there)
+    # What could not be read again would change when normalised twice; numbers that long are no measurements.
+    if number is None or len(number) > _LONGEST:
+        return None
+    return f"{number} {unit.name}"
 
 
-def _number(size: Fraction) -> str:
+def _number(size: Fraction) -> str | None:
     places, rest = 0, size.denominator
     for prime in (2, 5):
         power = 0
@@ -294,5 +302,5 @@ def _number(size: Fraction) -> str:
         places = max(places, power)
     if rest != 1:
         return str(size)
-    digits = size.numerator * 10**places // size.denominator
-    return number_text(decimal_form(f"{digits}e{-places}"))
+    form = decimal_form(f"{size.numerator * 10**places // size.denominator}e{-places}")
+    return None if fraction(form) is None else number_text(form)
