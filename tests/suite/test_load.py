@@ -252,6 +252,7 @@ sql = "select 1"
         ({"tools": {"a": {"schema": {"default": dt.date(2026, 1, 1)}}}}, "2026-01-01 is no JSON value"),
         ({"tools": {"a": {"schema": True}}}, "a schema should be a table"),
         ({"normalize": {"a": {"b": "unti"}}}, "normalize.a.b: unknown rule 'unti'. Hint: did you mean 'unit'?"),
+        ({"normalize": {"a": {"b": {"unit": "parsek"}}}}, "normalize.a.b: unknown unit 'parsek'"),
         ({"normalize": {"a": {"b": "unit"}}}, 'write {unit = "km"}'),
         ({"normalize": {"a": {"b": {"fold": 1}}}}, "rule 'fold' takes no argument"),
         ({"normalize": {"a": {"b": {"trim": 1, "unit": "km"}}}}, "exactly one rule"),
@@ -343,3 +344,15 @@ def test_importing_the_package_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_tool_is_known_by_a_schema_a_definition_or_a_word(tmp_path):
+    (tmp_path / "t.json").write_text('[{"name": "defined", "type": "custom"}]')
+    tools = {"a": {"schema": {}}, "b": {"known": True}, "c": {"price": 1}, "defined": {"price": 1}}
+    suite = Suite.from_dict({"tools_file": "t.json", "tools": tools}, tmp_path)
+    assert {tool.name: tool.known for tool in suite.tools.values()} == {
+        "defined": True,
+        "a": True,
+        "b": True,
+        "c": False,
+    }

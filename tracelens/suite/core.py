@@ -9,6 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tracelens.suite.places import Where
 from tracelens.suite.references import References
 from tracelens.suite.tools import Tool
 
@@ -46,8 +47,8 @@ class Suite:
 
     Attributes have the names of the file's keys. `tools` holds the tools file and ``[tools]`` together; `normalize`
     and `fields` are by tool (``*``: all tools) and path; `thresholds` is None where the file has no such table.
-    `references` holds the references file, `path` the suite file (None for a suite made in Python) and `base` the
-    folder that relative paths start from.
+    `references` holds the references file, `path` the suite file (None for a suite made in Python), `base` the
+    folder that relative paths start from, and ``where(["match", "rows", 0])`` says where in the file a key stands.
 
     Example:
         >>> suite = Suite.from_dict({"tools": {"book": {"aliases": ["reserve"]}}, "server_prefixes": ["mcp__air__"]})
@@ -79,6 +80,7 @@ class Suite:
     references_file: str | None = None
     path: Path | None = None
     base: Path = field(default_factory=Path)
+    where: Where = field(default_factory=Where, repr=False)
 
     @classmethod
     def load(cls, path: str | Path) -> Suite:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import bisect
 import copy
 import json
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,7 @@ from tracelens.suite import blocks
 from tracelens.suite.checks import check_names
 from tracelens.suite.core import Agent, Suite
 from tracelens.suite.model import SuiteFile
-from tracelens.suite.places import Lines, render
-from tracelens.suite.places import Path as Path_
+from tracelens.suite.places import KeyPath, Lines, Where
 from tracelens.suite.problems import Problem, Problems
 from tracelens.suite.references import References, load_references
 from tracelens.suite.rules import RefusedError
@@ -52,41 +50,6 @@ _KINDS = {
     "dict_type": "a table", "tuple_type": "a list", "model_type": "a table", "date_type": "a date",
     "model_attributes_type": "a table", "finite_number": "a finite number",
 }  # fmt: skip
-
-
-class Where:
-    """Places in one suite file: name, key path, and the line where one is known.
-
-    List elements that were cut out because they are wrong still count, so places stay those of the file.
-    """
-
-    def __init__(self, label: str, lines: Lines | None = None) -> None:
-        self.label = label
-        self.lines = lines
-        self._cut: dict[Path_, list[int]] = {}
-
-    def __call__(self, path: Sequence[str | int]) -> str:
-        """The place of a key path."""
-        path = self.original(path)
-        line = self.lines.of(path) if self.lines is not None else None
-        file = f"{self.label}:{line}" if line is not None else self.label
-        return ": ".join(part for part in (file, render(path)) if part)
-
-    def cut(self, path: Sequence[str | int]) -> None:
-        """Remembers that the list element at a path, as written in the file, is gone."""
-        if isinstance(path[-1], int):
-            bisect.insort(self._cut.setdefault(tuple(path[:-1]), []), path[-1])
-
-    def original(self, path: Sequence[str | int]) -> Path_:
-        """The path in the file of what now stands at a path."""
-        out: Path_ = ()
-        for part in path:
-            index = part
-            if isinstance(index, int):
-                for gone in self._cut.get(out, ()):
-                    index += gone <= index
-            out = (*out, index)
-        return out
 
 
 def load_suite(path: Path) -> Suite:
@@ -159,13 +122,14 @@ def _build(raw: dict[str, Any], base: Path, where: Where, path: Path | None) -> 
         references=references,
         path=path,
         base=base,
+        where=where,
         **{key: getattr(model, key) for key in SuiteFile.model_fields if key not in {"tools", "agents"}},
     )
 
 
 def _validated(raw: dict[str, Any], where: Where, problems: Problems) -> SuiteFile:
     """The model of what is right; what is wrong is noted and cut out, so that later checks still run."""
-    gone: list[Path_] = []
+    gone: list[KeyPath] = []
     while True:
         try:
             return SuiteFile.model_validate(raw)
@@ -184,13 +148,13 @@ def _validated(raw: dict[str, Any], where: Where, problems: Problems) -> SuiteFi
                 where.cut(gone[-1])
 
 
-def _from_the_end(location: Path_) -> tuple[int, int]:
+def _from_the_end(location: KeyPath) -> tuple[int, int]:
     """Deep entries first, and list elements from the last, so that cutting moves nothing that is still to be cut."""
     last = location[-1]
     return (-len(location), -last if isinstance(last, int) else 0)
 
 
-def _culprit(raw: Any, location: Path_) -> Path_:
+def _culprit(raw: Any, location: KeyPath) -> KeyPath:
     """The part of a location that exists in the data."""
     out: list[str | int] = []
     for part in location:
@@ -206,7 +170,7 @@ def _culprit(raw: Any, location: Path_) -> Path_:
     return tuple(out) or location[:1]
 
 
-def _cut(raw: Any, location: Path_) -> bool:
+def _cut(raw: Any, location: KeyPath) -> bool:
     """Takes one entry out; whether it was still there."""
     try:
         for part in location[:-1]:
@@ -243,7 +207,7 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:59] + "…"
 
 
-def _known_keys(location: Path_) -> list[str]:
+def _known_keys(location: KeyPath) -> list[str]:
     """The keys that may stand in the table at a place."""
     for pattern, model in _CLASSES:
         fits = len(pattern) == len(location) and all(
@@ -270,7 +234,7 @@ def _merged(name: str, entry: blocks.ToolEntry, known: Tool | None, place: str) 
         schema,
         aliases=entry.aliases,
         price=entry.price,
-        known=True if entry.known is None else entry.known,
+        known=entry.known if entry.known is not None else known is not None or schema is not None,
         place=known.place if known is not None and keeps else place,
     )
 

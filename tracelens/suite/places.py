@@ -6,10 +6,11 @@ accepted, so it may trust the syntax and only has to find where keys, array elem
 
 from __future__ import annotations
 
+import bisect
 import re
 from collections.abc import Sequence
 
-Path = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 """Keys and array indices from the root of the file to a value."""
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -56,12 +57,12 @@ class Lines:
     """
 
     def __init__(self, text: str) -> None:
-        self._lines: dict[Path, int] = {}
+        self._lines: dict[KeyPath, int] = {}
         self._text = text
         self._at = 0
         self._counted = 0
         self._line = 1
-        self._lengths: dict[Path, int] = {}
+        self._lengths: dict[KeyPath, int] = {}
         self._scan()
 
     def of(self, path: Sequence[str | int]) -> int | None:
@@ -73,7 +74,7 @@ class Lines:
         return None
 
     def _scan(self) -> None:
-        table: Path = ()
+        table: KeyPath = ()
         self._skip()
         while self._at < len(self._text):
             if self._text.startswith("[[", self._at):
@@ -88,17 +89,17 @@ class Lines:
         match = _SPACE.match(self._text, self._at)
         self._at = match.end() if match else self._at
 
-    def _note(self, path: Path) -> None:
+    def _note(self, path: KeyPath) -> None:
         self._line += self._text.count("\n", self._counted, self._at)
         self._counted = self._at
         self._lines.setdefault(path, self._line)
 
-    def _header(self, brackets: int) -> Path:
+    def _header(self, brackets: int) -> KeyPath:
         start = self._at
         self._at += brackets
         keys = self._keys()
         end, self._at = self._at + brackets, start
-        path: Path = ()
+        path: KeyPath = ()
         for depth, key in enumerate(keys, start=1):
             path = (*path, key)
             if brackets == 2 and depth == len(keys):
@@ -129,7 +130,7 @@ class Lines:
                 return keys
             self._at += 1
 
-    def _pair(self, table: Path) -> None:
+    def _pair(self, table: KeyPath) -> None:
         start = self._at
         keys = self._keys()
         end, self._at = self._at, start
@@ -139,7 +140,7 @@ class Lines:
         self._skip()
         self._value((*table, *keys))
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: KeyPath) -> None:
         first = self._text[self._at : self._at + 1]
         if first in {"[", "{"}:
             self._container(path, first)
@@ -147,7 +148,7 @@ class Lines:
         match = _STRING.match(self._text, self._at) or _SCALAR.match(self._text, self._at)
         self._at = match.end() if match else len(self._text)
 
-    def _container(self, path: Path, first: str) -> None:
+    def _container(self, path: KeyPath, first: str) -> None:
         close = "]" if first == "[" else "}"
         self._at += 1
         self._skip()
@@ -164,6 +165,41 @@ class Lines:
                 self._at += 1
                 self._skip()
         self._at += 1
+
+
+class Where:
+    """Places in one suite file: name, key path, and the line where one is known.
+
+    List elements that were cut out because they are wrong still count, so places stay those of the file.
+    """
+
+    def __init__(self, label: str = "", lines: Lines | None = None) -> None:
+        self.label = label
+        self.lines = lines
+        self._cut: dict[KeyPath, list[int]] = {}
+
+    def __call__(self, path: Sequence[str | int]) -> str:
+        """The place of a key path."""
+        path = self.original(path)
+        line = self.lines.of(path) if self.lines is not None else None
+        file = f"{self.label}:{line}" if line is not None else self.label
+        return ": ".join(part for part in (file, render(path)) if part)
+
+    def cut(self, path: Sequence[str | int]) -> None:
+        """Remembers that the list element at a path, as written in the file, is gone."""
+        if isinstance(path[-1], int):
+            bisect.insort(self._cut.setdefault(tuple(path[:-1]), []), path[-1])
+
+    def original(self, path: Sequence[str | int]) -> KeyPath:
+        """The path in the file of what now stands at a path."""
+        out: KeyPath = ()
+        for part in path:
+            index = part
+            if isinstance(index, int):
+                for gone in self._cut.get(out, ()):
+                    index += gone <= index
+            out = (*out, index)
+        return out
 
 
 def _plain(key: str) -> str:

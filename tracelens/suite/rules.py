@@ -108,17 +108,17 @@ def _choices(names: tuple[str, ...]) -> str:
 
 
 def _zone(argument: Any) -> None:
-    from zoneinfo import ZoneInfo
+    from tracelens.kernels.reference.times import load_zone
 
     if not isinstance(argument, str):
         raise RefusedError("rule 'datetime' takes the name of a time zone", 'write {datetime = "Europe/Berlin"}')
     try:
-        ZoneInfo(argument)
-    except (OSError, ValueError, KeyError):
+        load_zone(argument)
+    except ValueError as error:
         from zoneinfo import available_timezones
 
-        near = did_you_mean(argument, available_timezones())
-        raise RefusedError(f"unknown time zone {argument!r}", near or 'write {datetime = "Europe/Berlin"}') from None
+        near = did_you_mean(argument, sorted(available_timezones()))
+        raise RefusedError(str(error), near or 'write {datetime = "Europe/Berlin"}') from None
 
 
 def _number(argument: Any) -> None:
@@ -139,8 +139,14 @@ def _number(argument: Any) -> None:
 
 
 def _unit(argument: Any) -> None:
-    if not isinstance(argument, str) or not argument.strip():
+    from tracelens.kernels.reference.units import load_unit
+
+    if not isinstance(argument, str):
         raise RefusedError("rule 'unit' takes the name of a unit", 'write {unit = "km"}')
+    try:
+        load_unit(argument)
+    except ValueError as error:
+        raise RefusedError(str(error)) from None
 
 
 def _default(argument: Any) -> None:
