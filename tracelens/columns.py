@@ -7,7 +7,7 @@ back to back, and where each text starts. The bytes are padded, because kernels 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -127,7 +127,8 @@ class Batch:
         n_records: Records seen: traces, blank lines and rejects together.
         n_blank: Blank lines among them.
         notes: Remarks about the source, once each (for instance that a format does not record something).
-        digest: 128-bit digest of the input bytes of this batch (high, low), or None where the source has no bytes.
+        records: uint64[n_records, 2]: digest (high, low) of every record's bytes in input order, bad and blank ones
+            included. Hashed in order they identify the input, whatever the blocks it was read in.
     """
 
     traces: pa.Table
@@ -137,7 +138,7 @@ class Batch:
     n_records: int
     n_blank: int = 0
     notes: tuple[str, ...] = ()
-    digest: tuple[int, int] | None = None
+    records: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
 
     def checked(self) -> Batch:
         """This batch, after a look at what every later stage relies on: the schemas and the order of rows.
@@ -242,7 +243,7 @@ def padded(data: bytes | bytearray | memoryview | npt.NDArray[np.uint8]) -> npt.
 
 
 def texts(values: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> Texts:
-    """The texts of a string (or binary) column; nulls are empty texts (see `valid`).
+    r"""The texts of a string (or binary) column; nulls are empty texts (see `valid`).
 
     Args:
         values: An Arrow array of any string or binary type, dictionaries included, or an iterable of strings.
@@ -252,7 +253,7 @@ def texts(values: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> Texts:
 
     Example:
         >>> list(texts(["ab", None, "é"]))
-        [b'ab', b'', b'\\xc3\\xa9']
+        [b'ab', b'', b'\xc3\xa9']
     """
     if not isinstance(values, pa.Array | pa.ChunkedArray):
         values = pa.array(list(values), TEXT)

@@ -1,23 +1,22 @@
 """Cells to columns: texts, numbers and times out of the byte ranges that a projection noted.
 
 Every function takes the cells of one column as `kernels.project` leaves them: ``raw`` uint8[n] (kind, 0 for absent,
-and flags) and ``span`` int32[n, 2] (start and end in a padded buffer). Conversions give a value and whether there is one; nothing raises.
+and flags), ``start`` and ``end`` int32[n] (in a padded buffer). Conversions give a value and whether there is one; nothing raises.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from tracelens.kernels.hash import hash_bytes
 from tracelens.kernels.project import FLAG_SHIFT
-from tracelens.kernels.scan import ESCAPED, INTEGER, NUMBER, STRING, decode_string, skip_space
-from tracelens.kernels.words import byte_at, byte_mask, inlined, lean, load8, store8, trailing_zeros
+from tracelens.kernels.scan import BACKSLASHES, ESCAPED, INTEGER, NUMBER, STRING, decode_escape
+from tracelens.kernels.words import byte_at, byte_mask, inlined, lean, load8, pointer, store8, trailing_zeros
 
 KIND = (1 << FLAG_SHIFT) - 1
 ESCAPE = ESCAPED << FLAG_SHIFT
 WHOLE = INTEGER << FLAG_SHIFT
-
-NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
 
 POWERS = np.array([10.0**k for k in range(23)])
 """The powers of ten that a double holds exactly."""
@@ -27,7 +26,7 @@ INVALID, GOOD, ASK = 0, 1, 2
 
 
 @inlined
-def copy_bytes(source: np.ndarray, start: int, end: int, target: np.ndarray, pos: int) -> int:
+def copy_bytes(source: Any, start: int, end: int, target: Any, pos: int) -> int:
     """Copy ``source[start:end]`` to ``target[pos:]``, eight bytes at a time (both padded), and return the next place."""
     i = start
     while i < end:
@@ -36,24 +35,42 @@ def copy_bytes(source: np.ndarray, start: int, end: int, target: np.ndarray, pos
     return pos + end - start
 
 
+@inlined
+def unescape(source: Any, start: int, end: int, target: Any, pos: int) -> int:
+    """`kernels.scan.decode_string`, eight bytes at a time up to the next backslash (both padded)."""
+    i = start
+    while i < end:
+        word = load8(source, i)
+        store8(target, pos, word)
+        hit = byte_mask(word, BACKSLASHES)
+        ahead = min(8 if hit == 0 else trailing_zeros(hit) >> 3, end - i)
+        i += ahead
+        pos += ahead
+        if ahead < 8 and i < end:
+            i, pos = decode_escape(source, i, target, pos)
+    return pos
+
+
 @lean
 def take_texts(
-    buf: np.ndarray,
-    raw: np.ndarray,
-    span: np.ndarray,
-    accept: int,
     data: np.ndarray,
+    raw: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    accept: int,
+    out: np.ndarray,
     offsets: np.ndarray,
     valid: np.ndarray,
 ) -> int:
     """Write the texts of cells back to back: a string's contents, the JSON text of anything else.
 
     Args:
-        buf: Padded bytes.
+        data: Padded bytes.
         raw: uint8[n].
-        span: int32[n, 2].
+        start: int32[n].
+        end: int32[n].
         accept: Bit k is set where cells of kind k have a text; others are null.
-        data: uint8, room for the sum of ``end - start`` and the padding; filled.
+        out: uint8, room for the sum of ``end - start`` and the padding; filled.
         offsets: int64[n + 1]; filled.
         valid: bool[n]; filled.
 
@@ -62,29 +79,30 @@ def take_texts(
     """
     pos = 0
     offsets[0] = 0
+    buf, target = pointer(data), pointer(out)
     for r in range(raw.size):
         valid[r] = (accept >> (raw[r] & KIND)) & 1
         if valid[r]:
             if raw[r] & (KIND | ESCAPE) == STRING + 1 | ESCAPE:
-                pos = decode_string(buf, span[r, 0], span[r, 1], data, pos)
+                pos = unescape(buf, start[r], end[r], target, pos)
             else:
-                pos = copy_bytes(buf, span[r, 0], span[r, 1], data, pos)
+                pos = copy_bytes(buf, start[r], end[r], target, pos)
         offsets[r + 1] = pos
     return pos
 
 
 @lean
-def text_size(raw: np.ndarray, span: np.ndarray, accept: int) -> int:
+def text_size(raw: np.ndarray, start: np.ndarray, end: np.ndarray, accept: int) -> int:
     """Upper bound of the bytes that `take_texts` writes."""
     size = 0
     for r in range(raw.size):
         if (accept >> (raw[r] & KIND)) & 1:
-            size += span[r, 1] - span[r, 0]
+            size += end[r] - start[r]
     return size
 
 
 @lean
-def small_number(buf: np.ndarray, start: int, end: int) -> tuple[int, int, int]:
+def small_number(buf: Any, start: int, end: int) -> tuple[int, int, int]:
     """A number's digits and decimal exponent, ``(outcome, digits, exponent)``; `ASK` above 18 digits or with an ``e``."""
     value = 0
     point = -1
@@ -106,25 +124,27 @@ def small_number(buf: np.ndarray, start: int, end: int) -> tuple[int, int, int]:
 
 
 @lean
-def take_integers(buf: np.ndarray, raw: np.ndarray, span: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
+def take_integers(data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
     """Convert integer literals to int64 ``out``; other numbers are left to the caller (`ASK`)."""
+    buf = pointer(data)
     for r in range(raw.size):
         outcome[r] = INVALID
         out[r] = 0
         if raw[r] & KIND == NUMBER + 1:
             outcome[r] = ASK
             if raw[r] & WHOLE:
-                outcome[r], out[r], _ = small_number(buf, span[r, 0], span[r, 1])
+                outcome[r], out[r], _ = small_number(buf, start[r], end[r])
 
 
 @lean
-def take_floats(buf: np.ndarray, raw: np.ndarray, span: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
+def take_floats(data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
     """Convert numbers to the nearest double where that takes one exact division; others are left to the caller."""
+    buf = pointer(data)
     for r in range(raw.size):
         outcome[r] = INVALID
         out[r] = 0.0
         if raw[r] & KIND == NUMBER + 1:
-            outcome[r], digits, exponent = small_number(buf, span[r, 0], span[r, 1])
+            outcome[r], digits, exponent = small_number(buf, start[r], end[r])
             if outcome[r] == GOOD:
                 if abs(digits) >= 1 << 53 or digits == 0:
                     outcome[r] = ASK
@@ -133,7 +153,7 @@ def take_floats(buf: np.ndarray, raw: np.ndarray, span: np.ndarray, out: np.ndar
 
 
 @lean
-def two_digits(buf: np.ndarray, i: int, end: int) -> int:
+def two_digits(buf: Any, i: int, end: int) -> int:
     """The number written as two digits at ``i``, or -1."""
     if i + 2 > end:
         return -1
@@ -155,7 +175,7 @@ def days_from_civil(year: int, month: int, day: int) -> int:
 
 
 @lean
-def zone_minutes(buf: np.ndarray, i: int, end: int) -> int:
+def zone_minutes(buf: Any, i: int, end: int) -> int:
     """Minutes east of UTC written at ``i`` up to ``end`` (nothing or Z is 0), or a very large number if malformed."""
     if i >= end or (i + 1 == end and byte_at(buf, i) | 32 == 122):
         return 0
@@ -174,7 +194,7 @@ def zone_minutes(buf: np.ndarray, i: int, end: int) -> int:
 
 
 @lean
-def parse_time(buf: np.ndarray, i: int, end: int) -> tuple[bool, int]:
+def parse_time(buf: Any, i: int, end: int) -> tuple[bool, int]:
     """Microseconds since 1970 of an ISO 8601 time at ``buf[i:end]``; a date alone is its midnight, no zone is UTC."""
     century, years = two_digits(buf, i, end), two_digits(buf, i + 2, end)
     month, day = two_digits(buf, i + 5, end), two_digits(buf, i + 8, end)
@@ -209,47 +229,10 @@ def parse_time(buf: np.ndarray, i: int, end: int) -> tuple[bool, int]:
 
 
 @lean
-def take_times(buf: np.ndarray, raw: np.ndarray, span: np.ndarray, out: np.ndarray, valid: np.ndarray) -> None:
+def take_times(data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, valid: np.ndarray) -> None:
     """Convert strings with an ISO 8601 time to int64 microseconds since 1970 in UTC; others are not valid."""
+    buf = pointer(data)
     for r in range(raw.size):
         valid[r], out[r] = False, 0
         if raw[r] & KIND == STRING + 1:
-            valid[r], out[r] = parse_time(buf, span[r, 0], span[r, 1])
-
-
-@lean
-def split_lines(buf: np.ndarray, size: int, starts: np.ndarray, ends: np.ndarray) -> int:
-    """Where the lines of ``buf[:size]`` start and end; only ``\\n`` ends a line. Returns their number.
-
-    The arrays have room for every line (``\\n`` count plus one); a last line without ``\\n`` counts if it has bytes.
-    """
-    n = 0
-    start = 0
-    i = 0
-    while i < size:
-        hit = byte_mask(load8(buf, i), NEWLINES)
-        if hit == 0:
-            i += 8
-            continue
-        i += trailing_zeros(hit) >> 3
-        if i >= size:
-            break
-        starts[n], ends[n] = start, i
-        n += 1
-        i += 1
-        start = i
-    if start < size:
-        starts[n], ends[n] = start, size
-        n += 1
-    return n
-
-
-@lean
-def hash_records(buf: np.ndarray, starts: np.ndarray, ends: np.ndarray, hi: np.ndarray, lo: np.ndarray) -> None:
-    """128-bit digest of each record's bytes without the white space around them."""
-    for r in range(starts.size):
-        start = skip_space(buf, starts[r], ends[r])
-        end = ends[r]
-        while end > start and (byte_at(buf, end - 1) == 32 or 9 <= byte_at(buf, end - 1) <= 13):
-            end -= 1
-        hi[r], lo[r] = hash_bytes(buf, start, end, np.uint64(0))
+            valid[r], out[r] = parse_time(buf, start[r], end[r])

@@ -5,23 +5,11 @@ A *table* is begun by a row marker of the trie: each value that stands at such a
 range of a string is its contents. Everything outside the trie is checked strictly and skipped. In an object with a
 repeated key the last value counts, and what the earlier ones gave is taken back. A bad record leaves its code and
 position and no rows.
-
-The arrays, which many functions share (few and plain, since Numba pays for every array it hands over):
-
-- ``nodes`` int32[nodes, 9]: the trie in pre-order, columns ``N_…`` below, -1 for none.
-- ``edges`` int64[edges, 4]: named members, columns ``E_…``; ``names`` uint8: their keys back to back, padded.
-- ``tables`` int64[tables, 5]: columns ``T_…``.
-- ``base`` int64[columns]: column c's cell of row r is cell ``base[c] + r``. A table's columns are its own value, its
-  own key, then its slots.
-- ``kind`` uint8[cells], zero at first: kind of `kernels.scan` plus one, and flags shifted by `FLAG_SHIFT`;
-  ``span`` int32[cells, 2]: start and end.
-- ``lines`` int32[rows, 3]: columns ``R_…`` of row r of table t at ``tables[t, T_ROWS] + r``.
-- ``frames`` int64[depth, 3]: node, start and stamp of the open containers; ``seen`` int64[edges]: stamp of the object
-  in which an edge was last met; ``hint`` int32[nodes]: the edge to try first; ``nest`` bool[MAX_DEPTH + 2]: scratch;
-  ``state`` int64[4]: number of objects opened, then range and flags of the key of an unnamed member (-1: none).
 """
 
 from __future__ import annotations
+
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
@@ -39,7 +27,7 @@ from tracelens.kernels.scan import (
     skip_space,
     skip_value_in,
 )
-from tracelens.kernels.words import PADDING, byte_at, inlined, lean, load8
+from tracelens.kernels.words import PADDING, byte_at, inlined, lean, load8, pointer
 
 MAX_DEPTH = 1024
 """Containers a record may nest. Wider than the limit for arguments, so that one deep call does not lose a record."""
@@ -50,31 +38,158 @@ FLAG_SHIFT = 4
 FULL = -1
 """Outcome of a walk that ran out of room."""
 
-# Named members of a node; nodes of array elements and of other members; table begun here; column filled here, its
-# table and the node where that table's row began; last node below.
-N_FIRST, N_COUNT, N_ELEMENT, N_MEMBER, N_TABLE, N_SLOT, N_OWNER, N_MARKER, N_LAST = range(9)
-# First eight bytes of the key, its length, the node it leads to, its place in `names`.
-E_WORD, E_SIZE, E_NODE, E_NAME = range(4)
-# Room for rows, rows so far, first row's place in `lines`, first column, enclosing table.
-T_ROOM, T_COUNT, T_ROWS, T_COLUMN, T_PARENT = range(5)
-# Row of the enclosing table (record number in the first table), row marker, 1 where it was taken back.
-R_PARENT, R_NODE, R_DEAD = range(3)
+UNNAMED = -2
+"""In place of an edge: a member that the trie wants without knowing its name."""
+
+
+class Trie(NamedTuple):
+    """The wanted paths. Nodes are numbered in pre-order; -1 means none.
+
+    Attributes:
+        first, count: int32[nodes]: a node's named members are edges ``first`` to ``first + count``.
+        element, member: int32[nodes]: node of array elements; node of members that are not named.
+        table: int32[nodes]: table that a value here begins a row of.
+        slot, owner, marker: int32[nodes]: column that a value here fills, its table, and the node where the row that
+            it belongs to began.
+        last: int32[nodes]: last node below this one.
+        edge_word, edge_size, edge_node, edge_name: int64[edges]: the key's first eight bytes, its length, the node it
+            leads to, and where the key stands in ``names``.
+        names: uint8, the keys back to back, padded.
+    """
+
+    first: np.ndarray
+    count: np.ndarray
+    element: np.ndarray
+    member: np.ndarray
+    table: np.ndarray
+    slot: np.ndarray
+    owner: np.ndarray
+    marker: np.ndarray
+    last: np.ndarray
+    edge_word: np.ndarray
+    edge_size: np.ndarray
+    edge_node: np.ndarray
+    edge_name: np.ndarray
+    names: np.ndarray
+
+
+class Rows(NamedTuple):
+    """What the walk fills.
+
+    Attributes:
+        room, count, first: int64[tables]: rows a table has room for, rows it has, its first row's place in ``parent``.
+        column: int64[tables + 1]: first column of a table: its own value, then its own key, then its slots.
+        above: int64[tables]: the enclosing table, -1 for the outermost.
+        base: int64[columns]: column c's cell of row r is cell ``base[c] + r``.
+        kind: uint8[cells], zero at first: kind of `kernels.scan` plus one, and flags shifted by `FLAG_SHIFT`.
+        start, end: int32[cells].
+        parent: int32[rows]: row of the enclosing table (record number in the outermost one).
+        node: int32[rows]: the row marker. dead: uint8[rows]: 1 where a later duplicate key took the row back.
+    """
+
+    room: np.ndarray
+    count: np.ndarray
+    first: np.ndarray
+    column: np.ndarray
+    above: np.ndarray
+    base: np.ndarray
+    kind: np.ndarray
+    start: np.ndarray
+    end: np.ndarray
+    parent: np.ndarray
+    node: np.ndarray
+    dead: np.ndarray
+
+
+class Scratch(NamedTuple):
+    """Working memory of a walk.
+
+    Attributes:
+        node, start, stamp: int64[depth]: the open containers: trie node, position, running number.
+        seen: int64[edges]: running number of the object in which an edge was last met.
+        hint: int32[nodes]: the edge to try first.
+        state: int64[4]: objects opened so far; range and flags of the key of an unnamed member (-1: none).
+        nest: uint8[MAX_DEPTH + 2]: for skipping values.
+        key: uint8: room to unescape a key in.
+    """
+
+    node: np.ndarray
+    start: np.ndarray
+    stamp: np.ndarray
+    seen: np.ndarray
+    hint: np.ndarray
+    state: np.ndarray
+    nest: np.ndarray
+    key: np.ndarray
 
 
 @lean
-def same_bytes(a: np.ndarray, i: int, b: np.ndarray, j: int, size: int) -> bool:
+def trie_pointers(t: Trie) -> Trie:
+    """The same trie with a pointer for each array."""
+    return Trie(
+        pointer(t.first),
+        pointer(t.count),
+        pointer(t.element),
+        pointer(t.member),
+        pointer(t.table),
+        pointer(t.slot),
+        pointer(t.owner),
+        pointer(t.marker),
+        pointer(t.last),
+        pointer(t.edge_word),
+        pointer(t.edge_size),
+        pointer(t.edge_node),
+        pointer(t.edge_name),
+        pointer(t.names),
+    )
+
+
+@lean
+def row_pointers(r: Rows) -> Rows:
+    """The same rows with a pointer for each array."""
+    return Rows(
+        pointer(r.room),
+        pointer(r.count),
+        pointer(r.first),
+        pointer(r.column),
+        pointer(r.above),
+        pointer(r.base),
+        pointer(r.kind),
+        pointer(r.start),
+        pointer(r.end),
+        pointer(r.parent),
+        pointer(r.node),
+        pointer(r.dead),
+    )
+
+
+@lean
+def scratch_pointers(w: Scratch) -> Scratch:
+    """The same scratch with a pointer for each array."""
+    return Scratch(
+        pointer(w.node),
+        pointer(w.start),
+        pointer(w.stamp),
+        pointer(w.seen),
+        pointer(w.hint),
+        pointer(w.state),
+        pointer(w.nest),
+        pointer(w.key),
+    )
+
+
+@lean
+def same_bytes(a: Any, i: int, b: Any, j: int, size: int) -> bool:
     """Whether ``size`` bytes at ``a[i]`` and ``b[j]`` are equal."""
     for k in range(size):
-        if a[i + k] != b[j + k]:
+        if byte_at(a, i + k) != byte_at(b, j + k):
             return False
     return True
 
 
 @inlined
-def find_edge(
-    buf: np.ndarray, start: int, size: int, first: int, n: int, guess: int, edges: np.ndarray, names: np.ndarray
-) -> int:
-    """The edge among ``n`` from ``first`` for the key of ``size`` bytes at ``start``, or -1; ``guess`` is tried first."""
+def find_edge(buf: Any, start: int, size: int, first: int, n: int, guess: int, trie: Trie) -> int:
+    """The edge among ``n`` from ``first`` for the key of ``size`` bytes at ``start``, or -1; ``guess`` comes first."""
     word = np.int64(load8(buf, start))
     if size < 8:
         word &= (np.int64(1) << (8 * size)) - 1
@@ -82,123 +197,83 @@ def find_edge(
     for _ in range(n):
         if edge >= first + n:
             edge = first
-        if edges[edge, E_WORD] == word and edges[edge, E_SIZE] == size:
-            if size <= 8 or same_bytes(buf, start + 8, names, edges[edge, E_NAME] + 8, size - 8):
+        if trie.edge_word[edge] == word and trie.edge_size[edge] == size:
+            if size <= 8 or same_bytes(buf, start + 8, trie.names, trie.edge_name[edge] + 8, size - 8):
                 return edge
         edge += 1
     return -1
 
 
 @lean
-def find_escaped(
-    buf: np.ndarray,
-    start: int,
-    end: int,
-    first: int,
-    n: int,
-    edges: np.ndarray,
-    names: np.ndarray,
-    plain: np.ndarray,
-) -> int:
-    """`find_edge` for a key that holds escapes, unescaped into ``plain``; one too long for it is no wanted key."""
-    if end - start > plain.size - PADDING:
+def find_escaped(buf: Any, start: int, end: int, first: int, n: int, trie: Trie, plain: Any, room: int) -> int:
+    """`find_edge` for a key that holds escapes; one that does not fit in ``plain`` is longer than any wanted key."""
+    if end - start > room - PADDING:
         return -1
-    plain[:] = 0
     size = decode_string(buf, start, end, plain, 0)
-    return find_edge(plain, 0, size, first, n, 0, edges, names)
+    for k in range(size, size + PADDING):
+        plain[k] = 0
+    return find_edge(plain, 0, size, first, n, 0, trie)
 
 
 @lean
-def forget(
-    node: int,
-    since: int,
-    nodes: np.ndarray,
-    tables: np.ndarray,
-    base: np.ndarray,
-    kind: np.ndarray,
-    span: np.ndarray,
-    lines: np.ndarray,
-) -> None:
+def forget(node: int, since: int, n_tables: int, trie: Trie, rows: Rows) -> None:
     """Take back what the earlier value of a repeated key gave: cells at or below ``node``, rows begun since there."""
-    last = nodes[node, N_LAST]
-    for table in range(tables.shape[0]):
-        own = base[tables[table, T_COLUMN]]
-        for r in range(tables[table, T_COUNT] - 1, -1, -1):
-            if span[own + r, 0] < since:
+    last = trie.last[node]
+    for table in range(n_tables):
+        own = rows.base[rows.column[table]]
+        for r in range(rows.count[table] - 1, -1, -1):
+            if rows.start[own + r] < since:
                 break
-            row = tables[table, T_ROWS] + r
-            if node <= lines[row, R_NODE] <= last:
-                lines[row, R_DEAD] = 1
+            if node <= rows.node[rows.first[table] + r] <= last:
+                rows.dead[rows.first[table] + r] = 1
     for k in range(node, last + 1):
-        if nodes[k, N_SLOT] >= 0 and nodes[k, N_MARKER] < node:
-            kind[base[nodes[k, N_SLOT]] + tables[nodes[k, N_OWNER], T_COUNT] - 1] = 0
+        if trie.slot[k] >= 0 and trie.marker[k] < node:
+            rows.kind[rows.base[trie.slot[k]] + rows.count[trie.owner[k]] - 1] = 0
 
 
 @inlined
-def begin_row(
-    node: int,
-    table: int,
-    record: int,
-    at: int,
-    tables: np.ndarray,
-    base: np.ndarray,
-    kind: np.ndarray,
-    span: np.ndarray,
-    lines: np.ndarray,
-    state: np.ndarray,
-) -> bool:
+def begin_row(node: int, table: int, record: int, at: int, rows: Rows, state: Any) -> bool:
     """Begin a row of a table at position ``at``; False where there is no room for it."""
-    r = tables[table, T_COUNT]
-    if r >= tables[table, T_ROOM]:
+    r = rows.count[table]
+    if r >= rows.room[table]:
         return False
-    tables[table, T_COUNT] = r + 1
-    row = tables[table, T_ROWS] + r
-    above = tables[table, T_PARENT]
-    lines[row, R_PARENT] = record if above < 0 else tables[above, T_COUNT] - 1
-    lines[row, R_NODE] = node
-    lines[row, R_DEAD] = 0
-    column = tables[table, T_COLUMN]
-    span[base[column] + r, 0] = at
+    rows.count[table] = r + 1
+    place = rows.first[table] + r
+    above = rows.above[table]
+    rows.parent[place] = record if above < 0 else rows.count[above] - 1
+    rows.node[place] = node
+    rows.dead[place] = 0
+    column = rows.column[table]
+    rows.start[rows.base[column] + r] = at
     if state[1] >= 0:
-        cell = base[column + 1] + r
-        kind[cell] = (STRING + 1) | (state[3] << FLAG_SHIFT)
-        span[cell, 0] = state[1]
-        span[cell, 1] = state[2]
+        cell = rows.base[column + 1] + r
+        rows.kind[cell] = (STRING + 1) | (state[3] << FLAG_SHIFT)
+        rows.start[cell] = state[1]
+        rows.end[cell] = state[2]
     return True
 
 
 @inlined
-def put(
-    node: int,
-    what: int,
-    flags: int,
-    start: int,
-    end: int,
-    nodes: np.ndarray,
-    tables: np.ndarray,
-    base: np.ndarray,
-    kind: np.ndarray,
-    span: np.ndarray,
-) -> None:
+def put(node: int, what: int, flags: int, start: int, end: int, trie: Trie, rows: Rows) -> None:
     """Fill the cell that a value of ``node`` belongs to: the row's own value, or a column of the row around it."""
-    table = nodes[node, N_TABLE]
+    table = trie.table[node]
     if table >= 0:
-        cell = base[tables[table, T_COLUMN]] + tables[table, T_COUNT] - 1
+        cell = rows.base[rows.column[table]] + rows.count[table] - 1
     else:
-        if nodes[node, N_SLOT] < 0:
+        if trie.slot[node] < 0:
             return
-        cell = base[nodes[node, N_SLOT]] + tables[nodes[node, N_OWNER], T_COUNT] - 1
+        cell = rows.base[trie.slot[node]] + rows.count[trie.owner[node]] - 1
     inset = 1 if what == STRING else 0
-    kind[cell] = (what + 1) | ((flags & 7) << FLAG_SHIFT)
-    span[cell, 0] = start + inset
-    span[cell, 1] = end - inset
+    rows.kind[cell] = (what + 1) | ((flags & 7) << FLAG_SHIFT)
+    rows.start[cell] = start + inset
+    rows.end[cell] = end - inset
 
 
 @inlined
-def plain_value(buf: np.ndarray, i: int, end: int, depth: int, nest: np.ndarray) -> tuple[int, int, int]:
+def plain_value(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int, int, int]:
     """Check the value at ``i`` as a whole: ``(next, kind, flags)`` or ``(-code, position, 0)``."""
     c = byte_at(buf, i)
-    if c != 123 and c != 91:
+    if c != 123 and c != 91:  # noqa: PLR1714 - Numba compares faster than it looks up
         return scan_scalar(buf, i, end)
     p, at = skip_value_in(buf, i, end, MAX_DEPTH - depth, nest)
     if p < 0:
@@ -207,7 +282,7 @@ def plain_value(buf: np.ndarray, i: int, end: int, depth: int, nest: np.ndarray)
 
 
 @inlined
-def skip_member(buf: np.ndarray, i: int, end: int, depth: int, nest: np.ndarray) -> tuple[int, int, bool]:
+def skip_member(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int, int, bool]:
     """Skip a member's value at ``i``: ``(next key or behind the brace, error position, whether the object ended)``."""
     i, at, _ = plain_value(buf, i, end, depth, nest)
     if i < 0:
@@ -224,49 +299,38 @@ def skip_member(buf: np.ndarray, i: int, end: int, depth: int, nest: np.ndarray)
 
 @inlined
 def next_member(
-    buf: np.ndarray,
-    i: int,
-    end: int,
-    depth: int,
-    nodes: np.ndarray,
-    edges: np.ndarray,
-    names: np.ndarray,
-    hint: np.ndarray,
-    frames: np.ndarray,
-    nest: np.ndarray,
-    state: np.ndarray,
-    plain: np.ndarray,
+    buf: Any, i: int, end: int, depth: int, trie: Trie, work: Scratch, key_room: int
 ) -> tuple[int, int, int]:
     """From a key on, skip to a member that is wanted: ``(index of its value, its edge, 0)``.
 
-    The edge is -1 where the object ended first (the index is then behind its brace) and -2 for an unnamed member. On
-    an error the index is ``-code`` and the last item the position.
+    The edge is -1 where the object ended first (the index is then behind its brace) and `UNNAMED` for a member that
+    is wanted whatever its name. On an error the index is ``-code`` and the last item the position.
     """
-    node = frames[depth, 0]
-    first, n = nodes[node, N_FIRST], nodes[node, N_COUNT]
+    node = work.node[depth]
+    first, n = np.int64(trie.first[node]), np.int64(trie.count[node])
     while True:
         key = i + 1
         i, stop, flags = scan_key(buf, i, end)
         if i < 0:
             return i, -1, stop
         if flags & 1:
-            edge = find_escaped(buf, key, stop, first, n, edges, names, plain)
+            edge = find_escaped(buf, key, stop, first, n, trie, work.key, key_room)
         else:
-            edge = find_edge(buf, key, stop - key, first, n, hint[node], edges, names)
+            edge = find_edge(buf, key, stop - key, first, n, work.hint[node], trie)
         if edge >= 0:
-            hint[node] = edge - first + 1
-            state[1] = -1
+            work.hint[node] = edge - first + 1
+            work.state[1] = -1
             return i, edge, 0
-        if nodes[node, N_MEMBER] >= 0:
-            state[1], state[2], state[3] = key, stop, flags
-            return i, -2, 0
-        i, at, ended = skip_member(buf, i, end, depth, nest)
+        if trie.member[node] >= 0:
+            work.state[1], work.state[2], work.state[3] = key, stop, flags
+            return i, UNNAMED, 0
+        i, at, ended = skip_member(buf, i, end, depth, work.nest)
         if ended:
             return i, -1, at
 
 
 @inlined
-def step_inside(buf: np.ndarray, i: int, end: int, opener: int, first: bool) -> tuple[int, int, bool]:
+def step_inside(buf: Any, i: int, end: int, opener: int, first: bool) -> tuple[int, int, bool]:
     """From behind the opening bracket (``first``) or a value to the next key or element, or behind the closing one.
 
     Returns:
@@ -287,74 +351,60 @@ def step_inside(buf: np.ndarray, i: int, end: int, opener: int, first: bool) -> 
 
 
 @inlined
+def opens(c: int, node: int, trie: Trie) -> bool:
+    """Whether the trie goes on inside a value of ``node`` that starts with the byte ``c``."""
+    if c == 123:
+        return bool(trie.count[node] > 0 or trie.member[node] >= 0)
+    return bool(c == 91 and trie.element[node] >= 0)
+
+
+@inlined
 def walk_record(
-    buf: np.ndarray,
-    i: int,
-    end: int,
-    record: int,
-    nodes: np.ndarray,
-    edges: np.ndarray,
-    names: np.ndarray,
-    tables: np.ndarray,
-    base: np.ndarray,
-    kind: np.ndarray,
-    span: np.ndarray,
-    lines: np.ndarray,
-    frames: np.ndarray,
-    seen: np.ndarray,
-    hint: np.ndarray,
-    nest: np.ndarray,
-    state: np.ndarray,
-    plain: np.ndarray,
+    buf: Any, i: int, end: int, record: int, n_tables: int, key_room: int, trie: Trie, rows: Rows, work: Scratch
 ) -> tuple[int, int]:
     """Walk one record whose value starts at ``i``: ``(0, 0)``, ``(error code, position)`` or ``(FULL, table)``."""
     depth = 0
     node = 0
-    state[1] = -1
+    work.state[1] = -1
     while True:
-        table = nodes[node, N_TABLE]
-        if table >= 0 and not begin_row(node, table, record, i, tables, base, kind, span, lines, state):
+        table = trie.table[node]
+        if table >= 0 and not begin_row(node, table, record, i, rows, work.state):
             return FULL, table
-        c = byte_at(buf, i)
-        first = False
-        if c == 123:
-            first = nodes[node, N_COUNT] > 0 or nodes[node, N_MEMBER] >= 0
-        elif c == 91:
-            first = nodes[node, N_ELEMENT] >= 0
+        first = opens(byte_at(buf, i), node, trie)
         if first:
             depth += 1
-            state[0] += 1
-            frames[depth, 0], frames[depth, 1], frames[depth, 2] = node, i, state[0]
+            work.state[0] += 1
+            work.node[depth], work.start[depth], work.stamp[depth] = node, i, work.state[0]
             i += 1
         else:
             start = i
-            i, what, flags = plain_value(buf, i, end, depth, nest)
+            i, what, flags = plain_value(buf, i, end, depth, work.nest)
             if i < 0:
                 return -i, what
-            put(node, what, flags, start, i, nodes, tables, base, kind, span)
+            put(node, what, flags, start, i, trie, rows)
         node = -1
         while depth > 0 and node < 0:
-            opener = byte_at(buf, frames[depth, 1])
+            opener = byte_at(buf, work.start[depth])
             i, at, ended = step_inside(buf, i, end, opener, first)
             first = False
+            if not ended and opener == 91:
+                node = trie.element[work.node[depth]]
+                work.state[1] = -1
+                break
             if not ended:
-                if opener == 91:
-                    node = nodes[frames[depth, 0], N_ELEMENT]
-                    state[1] = -1
-                    break
-                i, edge, at = next_member(buf, i, end, depth, nodes, edges, names, hint, frames, nest, state, plain)
-                if edge == -2:
-                    node = nodes[frames[depth, 0], N_MEMBER]
-                elif edge >= 0:
-                    node = edges[edge, E_NODE]
-                    if seen[edge] == frames[depth, 2]:
-                        forget(node, frames[depth, 1], nodes, tables, base, kind, span, lines)
-                    seen[edge] = frames[depth, 2]
+                i, edge, at = next_member(buf, i, end, depth, trie, work, key_room)
+                if edge >= 0:
+                    node = trie.edge_node[edge]
+                    if work.seen[edge] == work.stamp[depth]:
+                        forget(node, work.start[depth], n_tables, trie, rows)
+                    work.seen[edge] = work.stamp[depth]
+                elif edge == UNNAMED:
+                    node = trie.member[work.node[depth]]
             if i < 0:
                 return -i, at
             if node < 0:
                 what = OBJECT if opener == 123 else ARRAY
-                put(frames[depth, 0], what, 0, frames[depth, 1], i, nodes, tables, base, kind, span)
+                put(work.node[depth], what, 0, work.start[depth], i, trie, rows)
                 depth -= 1
         if node < 0:
             i = skip_space(buf, i, end)
@@ -362,79 +412,55 @@ def walk_record(
 
 
 @lean
-def roll_back(counts: np.ndarray, tables: np.ndarray, base: np.ndarray, kind: np.ndarray) -> None:
+def roll_back(counts: np.ndarray, rows: Rows) -> None:
     """Take back all rows behind ``counts``."""
     for table in range(counts.size):
-        stop = tables[table + 1, T_COLUMN] if table + 1 < counts.size else base.size
-        for column in range(tables[table, T_COLUMN], stop):
-            kind[base[column] + counts[table] : base[column] + tables[table, T_COUNT]] = 0
-        tables[table, T_COUNT] = counts[table]
+        for column in range(rows.column[table], rows.column[table + 1]):
+            for r in range(counts[table], rows.count[table]):
+                rows.kind[rows.base[column] + r] = 0
+        rows.count[table] = counts[table]
 
 
 @njit(nogil=True, cache=True)
 def project(
-    buf: np.ndarray,
+    data: np.ndarray,
     starts: np.ndarray,
     ends: np.ndarray,
     record: int,
-    nodes: np.ndarray,
-    edges: np.ndarray,
-    names: np.ndarray,
-    tables: np.ndarray,
-    base: np.ndarray,
-    kind: np.ndarray,
-    span: np.ndarray,
-    lines: np.ndarray,
-    frames: np.ndarray,
-    seen: np.ndarray,
-    hint: np.ndarray,
-    nest: np.ndarray,
-    state: np.ndarray,
-    plain: np.ndarray,
+    trie_arrays: Trie,
+    row_arrays: Rows,
+    work_arrays: Scratch,
     errors: np.ndarray,
 ) -> tuple[int, int]:
-    """Walk records from number ``record`` on; see the top of this module for the shared arrays.
+    """Walk records from number ``record`` on.
 
     Args:
-        buf: Padded bytes.
+        data: uint8, padded.
         starts: int64[records], where each record starts.
         ends: int64[records], where it ends.
         record: The first record to walk.
+        trie_arrays: The wanted paths.
+        row_arrays: Filled by the walk.
+        work_arrays: Working memory.
         errors: int64[records, 2]: code and position of a bad record; code -1 for a blank one, 0 for a good one.
 
     Returns:
         ``(records, -1)``, or ``(record, table)`` where that table has no room for that record: make room and go on
         from there.
     """
-    counts = tables[:, T_COUNT].copy()
+    buf, trie, rows = pointer(data), trie_pointers(trie_arrays), row_pointers(row_arrays)
+    work = scratch_pointers(work_arrays)
+    counts = row_arrays.count.copy()
     for r in range(record, starts.size):
         i = skip_space(buf, starts[r], ends[r])
         if i >= ends[r]:
             errors[r, 0] = -1
             continue
-        counts[:] = tables[:, T_COUNT]
-        code, at = walk_record(
-            buf,
-            i,
-            ends[r],
-            r,
-            nodes,
-            edges,
-            names,
-            tables,
-            base,
-            kind,
-            span,
-            lines,
-            frames,
-            seen,
-            hint,
-            nest,
-            state,
-            plain,
-        )
+        for table in range(counts.size):
+            counts[table] = rows.count[table]
+        code, at = walk_record(buf, i, ends[r], r, counts.size, work_arrays.key.size, trie, rows, work)
         if code != 0:
-            roll_back(counts, tables, base, kind)
+            roll_back(counts, rows)
             if code == FULL:
                 return r, at
             errors[r, 0] = code

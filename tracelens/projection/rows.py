@@ -10,20 +10,8 @@ import pyarrow as pa
 
 from tracelens.columns import PADDING, TIME, offsets_of, text_array
 from tracelens.kernels import cells, scan
-from tracelens.kernels.project import (
-    E_SIZE,
-    FLAG_SHIFT,
-    MAX_DEPTH,
-    R_DEAD,
-    R_PARENT,
-    T_COLUMN,
-    T_COUNT,
-    T_PARENT,
-    T_ROOM,
-    T_ROWS,
-    project,
-)
-from tracelens.sources.projection import Projection, Table
+from tracelens.kernels.project import FLAG_SHIFT, MAX_DEPTH, Rows, Scratch, project
+from tracelens.projection.declare import Projection, Table
 
 NONE, NULL, FALSE, TRUE, NUMBER, STRING, OBJECT, ARRAY = range(8)
 """Kinds of cells: not there, then those of JSON."""
@@ -39,11 +27,13 @@ class Cells:
 
     Attributes:
         raw: uint8[n], kind (see the constants above) in the low bits, flags of `kernels.scan` above them.
-        span: int32[n, 2], byte range in the block's buffer (contents of a string).
+        start: int32[n], where the value starts in the block's buffer (a string: its contents).
+        end: int32[n], where it ends.
     """
 
     raw: npt.NDArray[np.uint8]
-    span: npt.NDArray[np.int32]
+    start: npt.NDArray[np.int32]
+    end: npt.NDArray[np.int32]
 
     @property
     def kind(self) -> npt.NDArray[np.uint8]:
@@ -91,20 +81,20 @@ class Found:
         cell = self.cells(name)
         raw = cell.raw if where is None else np.where(where, cell.raw, np.uint8(NONE))
         accept = sum(1 << k for k in kinds or (STRING,))
-        size = cells.text_size(raw, cell.span, accept)
+        size = cells.text_size(raw, cell.start, cell.end, accept)
         data = np.empty(size + PADDING, np.uint8)
         offsets = np.empty(self.n + 1, np.int64)
         valid = np.empty(self.n, np.bool_)
-        cells.take_texts(self.data, raw, cell.span, accept, data, offsets, valid)
+        cells.take_texts(self.data, raw, cell.start, cell.end, accept, data, offsets, valid)
         return text_array(data, offsets, valid)
 
     def integer(self, name: str) -> pa.Int64Array:
         """Numbers with a whole value within int64; other cells are null."""
         cell = self.cells(name)
         out, outcome = np.empty(self.n, np.int64), np.empty(self.n, np.uint8)
-        cells.take_integers(self.data, cell.raw, cell.span, out, outcome)
+        cells.take_integers(self.data, cell.raw, cell.start, cell.end, out, outcome)
         for row in np.flatnonzero(outcome == cells.ASK):
-            number = float(self.data[slice(*cell.span[row])].tobytes())
+            number = float(self.data[cell.start[row] : cell.end[row]].tobytes())
             exact = number.is_integer() and abs(number) < 2**63
             outcome[row] = cells.GOOD if exact else cells.INVALID
             out[row] = int(number) if exact else 0
@@ -114,13 +104,13 @@ class Found:
         """Numbers as the nearest double; infinite ones and other cells are null."""
         cell = self.cells(name)
         out, outcome = np.empty(self.n, np.float64), np.empty(self.n, np.uint8)
-        cells.take_floats(self.data, cell.raw, cell.span, out, outcome)
+        cells.take_floats(self.data, cell.raw, cell.start, cell.end, out, outcome)
         for row in np.flatnonzero(outcome == cells.ASK):
-            out[row] = float(self.data[slice(*cell.span[row])].tobytes())
+            out[row] = float(self.data[cell.start[row] : cell.end[row]].tobytes())
         return pa.array(out, mask=(outcome == cells.INVALID) | ~np.isfinite(out))
 
     def boolean(self, name: str) -> pa.BooleanArray:
-        """true and false; other cells are null."""
+        """The values true and false; other cells are null."""
         kind = self.kind(name)
         return pa.array(kind == TRUE, mask=(kind != TRUE) & (kind != FALSE))
 
@@ -128,12 +118,12 @@ class Found:
         """Strings with an ISO 8601 time (no zone: UTC) as microseconds in UTC; other cells are null."""
         cell = self.cells(name)
         out, valid = np.empty(self.n, np.int64), np.empty(self.n, np.bool_)
-        cells.take_times(self.data, cell.raw, cell.span, out, valid)
+        cells.take_times(self.data, cell.raw, cell.start, cell.end, out, valid)
         return pa.array(out, mask=~valid).cast(TIME)
 
     def without(self, keep: npt.NDArray[np.bool_], parent: npt.NDArray[np.int32]) -> Found:
         """The rows that ``keep`` says, with the given new parents of those rows."""
-        columns = [Cells(c.raw[keep], c.span[keep]) for c in self.columns]
+        columns = [Cells(c.raw[keep], c.start[keep], c.end[keep]) for c in self.columns]
         return Found(self.data, self.table, parent, columns)
 
 
@@ -172,81 +162,82 @@ def run(
     """
     n = starts.size
     errors = np.zeros((n, 2), np.int64)
-    room = Room.of(projection, np.array([n] + [8 * n + 64] * (len(projection.tables) - 1), np.int64))
-    depth, n_edges, n_nodes = projection.depth + 2, projection.edges.shape[0], projection.nodes.shape[0]
-    frames, seen, hint = np.zeros((depth, 3), np.int64), np.zeros(n_edges, np.int64), np.zeros(n_nodes, np.int32)
-    nest, state = np.zeros(MAX_DEPTH + 2, np.bool_), np.zeros(4, np.int64)
-    longest = int(projection.edges[:, E_SIZE].max(initial=0))
-    plain = np.zeros(6 * longest + PADDING, np.uint8)
+    rows = _room(projection, np.array([n] + [8 * n + 64] * (len(projection.tables) - 1), np.int64))
+    work = _scratch(projection)
     record = 0
     while record < n:
-        record, full = project(
-            data, starts, ends, record, projection.nodes, projection.edges, projection.names,
-            room.tables, room.base, room.kind, room.span, room.lines, frames, seen, hint, nest, state, plain, errors,
-        )  # fmt: skip
+        record, full = project(data, starts, ends, record, projection.trie, rows, work, errors)
         if full >= 0:
-            room = room.grown(projection, full, n / (record + 1))
-    return Projected(_collect(projection, data, room), errors)
+            rows = _grown(projection, rows, full, n / (record + 1))
+    return Projected(_collect(projection, data, rows), errors)
 
 
-@dataclass(frozen=True, slots=True)
-class Room:
-    """The arrays that a walk fills, see `tracelens.kernels.project`."""
-
-    tables: npt.NDArray[np.int64]
-    base: npt.NDArray[np.int64]
-    kind: npt.NDArray[np.uint8]
-    span: npt.NDArray[np.int32]
-    lines: npt.NDArray[np.int32]
-
-    @classmethod
-    def of(cls, projection: Projection, capacity: npt.NDArray[np.int64]) -> Room:
-        """Empty room for so many rows by table."""
-        by_column = np.repeat(capacity, [len(table.columns) for table in projection.tables])
-        base, firsts = offsets_of(by_column), offsets_of(capacity)
-        tables = np.zeros((capacity.size, 5), np.int64)
-        tables[:, T_ROOM], tables[:, T_ROWS] = capacity, firsts[:-1]
-        tables[:, T_COLUMN] = [table.first for table in projection.tables]
-        tables[:, T_PARENT] = [table.parent for table in projection.tables]
-        cells_total, rows_total = int(base[-1]), int(firsts[-1])
-        return cls(
-            tables,
-            base[:-1].copy(),
-            np.zeros(cells_total, np.uint8),
-            np.empty((cells_total, 2), np.int32),
-            np.empty((rows_total, 3), np.int32),
-        )
-
-    def grown(self, projection: Projection, full: int, ahead: float) -> Room:
-        """The same rows with more room in one table: as much as it seems to need, from how far the walk came."""
-        capacity = self.tables[:, T_ROOM].copy()
-        capacity[full] = int(capacity[full] * min(max(2.0, 1.25 * ahead), 16.0)) + 64
-        new = Room.of(projection, capacity)
-        new.tables[:, T_COUNT] = self.tables[:, T_COUNT]
-        for number, table in enumerate(projection.tables):
-            n = int(self.tables[number, T_COUNT])
-            for column in table.columns.values():
-                a, b = int(new.base[column]), int(self.base[column])
-                new.kind[a : a + n] = self.kind[b : b + n]
-                new.span[a : a + n] = self.span[b : b + n]
-            a, b = int(new.tables[number, T_ROWS]), int(self.tables[number, T_ROWS])
-            new.lines[a : a + n] = self.lines[b : b + n]
-        return new
+def _room(projection: Projection, capacity: npt.NDArray[np.int64]) -> Rows:
+    """Empty room for so many rows by table."""
+    tables = projection.tables
+    base = offsets_of(np.repeat(capacity, [len(table.columns) for table in tables]))
+    first = offsets_of(capacity)
+    n_cells, n_rows = int(base[-1]), int(first[-1])
+    return Rows(
+        room=capacity,
+        count=np.zeros(capacity.size, np.int64),
+        first=first,
+        column=np.array([*(table.first for table in tables), projection.n_columns], np.int64),
+        above=np.array([table.parent for table in tables], np.int64),
+        base=base,
+        kind=np.zeros(n_cells, np.uint8),
+        start=np.empty(n_cells, np.int32),
+        end=np.empty(n_cells, np.int32),
+        parent=np.empty(n_rows, np.int32),
+        node=np.empty(n_rows, np.int32),
+        dead=np.empty(n_rows, np.uint8),
+    )
 
 
-def _collect(projection: Projection, data: npt.NDArray[np.uint8], room: Room) -> dict[str, Found]:
+def _grown(projection: Projection, old: Rows, full: int, ahead: float) -> Rows:
+    """The same rows with more room in one table: as much as it seems to need, from how far the walk came."""
+    capacity = old.room.copy()
+    capacity[full] = int(capacity[full] * min(max(2.0, 1.25 * ahead), 16.0)) + 64
+    new = _room(projection, capacity)
+    new.count[:] = old.count
+    for number, table in enumerate(projection.tables):
+        n = int(old.count[number])
+        for column in table.columns.values():
+            a, b = int(new.base[column]), int(old.base[column])
+            for name in ("kind", "start", "end"):
+                getattr(new, name)[a : a + n] = getattr(old, name)[b : b + n]
+        a, b = int(new.first[number]), int(old.first[number])
+        for name in ("parent", "node", "dead"):
+            getattr(new, name)[a : a + n] = getattr(old, name)[b : b + n]
+    return new
+
+
+def _scratch(projection: Projection) -> Scratch:
+    depth, longest = projection.depth + 2, int(projection.trie.edge_size.max(initial=0))
+    return Scratch(
+        node=np.zeros(depth, np.int64),
+        start=np.zeros(depth, np.int64),
+        stamp=np.zeros(depth, np.int64),
+        seen=np.zeros(projection.trie.edge_word.size, np.int64),
+        hint=np.zeros(projection.trie.first.size, np.int32),
+        state=np.zeros(4, np.int64),
+        nest=np.zeros(MAX_DEPTH + 2, np.uint8),
+        key=np.zeros(6 * longest + 2 * PADDING, np.uint8),
+    )
+
+
+def _collect(projection: Projection, data: npt.NDArray[np.uint8], rows: Rows) -> dict[str, Found]:
     """The filled part of every table, without the rows that duplicate keys took back."""
     found: dict[str, Found] = {}
     lost: dict[str, npt.NDArray[np.bool_]] = {}
     for number, table in enumerate(projection.tables):
-        n, first = int(room.tables[number, T_COUNT]), int(room.tables[number, T_ROWS])
+        n, first = int(rows.count[number]), int(rows.first[number])
         columns = []
         for column in table.columns.values():
-            a = int(room.base[column])
-            columns.append(Cells(room.kind[a : a + n], room.span[a : a + n]))
-        lines = room.lines[first : first + n]
-        found[table.name] = Found(data, table, lines[:, R_PARENT], columns)
-        dead = lines[:, R_DEAD] != 0
+            a = int(rows.base[column])
+            columns.append(Cells(rows.kind[a : a + n], rows.start[a : a + n], rows.end[a : a + n]))
+        found[table.name] = Found(data, table, rows.parent[first : first + n], columns)
+        dead = rows.dead[first : first + n] != 0
         if dead.any():
             lost[table.name] = ~dead
         repeated = _repeated_keys(found[table.name])

@@ -16,9 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import numpy.typing as npt
 
 from tracelens.columns import padded
 from tracelens.errors import InternalError
+from tracelens.kernels.project import Trie
 
 ELEMENT, MEMBER = "[*]", ".*"
 STEP = re.compile(r'\[\*\]|\.?\*|\.?"((?:[^"\\]|\\.)*)"|\.?([^.\[\]*"]+)')
@@ -100,7 +102,7 @@ class Projection:
 
     Attributes:
         tables: The tables, each after the one that encloses it.
-        nodes, edges, names: The trie, see `tracelens.kernels.project`.
+        trie: The wanted paths for the kernel.
         n_columns: Columns of all tables together.
         depth: Containers that a walk can have open at a time.
     """
@@ -111,7 +113,7 @@ class Projection:
         self._add(top, [root], -1)
         self.n_columns = self.tables[-1].first + len(self.tables[-1].columns)
         self.depth = 0
-        self._compile(root)
+        self.trie = self._compile(root)
 
     def _add(self, row: Row, above: list[Node], parent: int) -> None:
         number = len(self.tables)
@@ -131,7 +133,7 @@ class Projection:
         for inner in row.rows:
             self._add(inner, nodes, number)
 
-    def _compile(self, root: Node) -> None:
+    def _compile(self, root: Node) -> Trie:
         order: list[Node] = []
         markers: list[int] = []
         last: list[int] = []
@@ -146,19 +148,23 @@ class Projection:
         counts = [sum(step not in {ELEMENT, MEMBER} for step in node.children) for node in order]
         names = [name for name, _ in edges]
         where = np.cumsum([0, *map(len, names)])
-        inner = [[place.get(id(node.children.get(step)), -1) for step in (ELEMENT, MEMBER)] for node in order]
-        firsts = np.cumsum([0, *counts])[:-1]
-        nodes = [
-            (first, count, element, member, node.row, node.slot, node.owner, marker, end)
-            for node, first, count, (element, member), marker, end in zip(
-                order, firsts, counts, inner, markers, last, strict=True
-            )
-        ]
-        self.nodes = np.array(nodes, np.int32).reshape(-1, 9)
         words = [int.from_bytes(name[:8], "little", signed=len(name) >= 8) for name in names]
-        rows = zip(words, map(len, names), (node for _, node in edges), where, strict=False)
-        self.edges = np.array(list(rows), np.int64).reshape(-1, 4)
-        self.names = padded(b"".join(names))
+        return Trie(
+            first=_narrow(np.cumsum([0, *counts])[:-1]),
+            count=_narrow(counts),
+            element=_narrow([place.get(id(node.children.get(ELEMENT)), -1) for node in order]),
+            member=_narrow([place.get(id(node.children.get(MEMBER)), -1) for node in order]),
+            table=_narrow([node.row for node in order]),
+            slot=_narrow([node.slot for node in order]),
+            owner=_narrow([node.owner for node in order]),
+            marker=_narrow(markers),
+            last=_narrow(last),
+            edge_word=np.array(words, np.int64),
+            edge_size=np.array([len(name) for name in names], np.int64),
+            edge_node=np.array([node for _, node in edges], np.int64),
+            edge_name=np.asarray(where[:-1], np.int64),
+            names=padded(b"".join(names)),
+        )
 
     def _number(
         self, node: Node, marker: int, depth: int, order: list[Node], markers: list[int], last: list[int]
@@ -177,3 +183,7 @@ class Projection:
 
 def _paths(at: str | Sequence[str]) -> Sequence[str]:
     return [at] if isinstance(at, str) else at
+
+
+def _narrow(values: Sequence[int] | npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
+    return np.asarray(values, np.int32)
