@@ -5,8 +5,8 @@ import sys
 
 import pytest
 
-FACES = ("rich", "altair", "jinja2", "vl_convert", "cyclopts", "pandas")
-ENGINE = ("numba", "duckdb", "polars", "pyarrow", "numpy", "jsonschema", "pydantic")
+FACES = ("rich", "altair", "jinja2", "vl_convert", "cyclopts")
+ENGINE = ("pandas", "numba", "duckdb", "polars", "pyarrow", "numpy", "jsonschema", "pydantic")
 
 
 def loaded_after(code, names):
