@@ -16,8 +16,9 @@ _NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]+))?\
 _ZEROS_SHOWN = 20
 # Exponents of more digits are taken as this large where a size has to be compared.
 _FAR = 10**18
-# Beyond this exponent exact fractions would fill the memory; no tolerance a double can hold reaches that far.
+# Beyond this many digits exact fractions would fill the memory; no tolerance a double can hold reaches that far.
 _EXACT_RANGE = 2000
+_CLOSE_RANGE = 10_000
 
 
 class Form(NamedTuple):
@@ -169,7 +170,7 @@ def close(a: str, b: str, abs_tol: Fraction, rel_tol: Fraction) -> bool:
         return True
     left, right = split_form(a), split_form(b)
     top = max(len(form.digits) + form.exponent for form in (left, right) if form.digits)
-    if abs(top) > _EXACT_RANGE:
+    if abs(top) > _CLOSE_RANGE:
         if top < 0 and abs_tol > 0:
             return True
         # Only the relative size counts now, so both may be scaled.
@@ -193,7 +194,7 @@ def fraction(form: str) -> Fraction | None:
 
 
 def _fraction(form: Form) -> Fraction:
-    if not form.digits or form.exponent + len(form.digits) < -2 * _EXACT_RANGE:
+    if not form.digits or form.exponent + len(form.digits) < -2 * _CLOSE_RANGE:
         return Fraction(0)
     value = Fraction(int(Decimal(form.digits))) * Fraction(10) ** form.exponent
     return -value if form.negative else value

@@ -52,7 +52,7 @@ _TABLE = {
         0.3048 ft | foot feet
         0.9144 yd | yard yards
         1609.344 mi | mile miles
-        1852 nmi NM | nautical_mile nautical_miles""",
+        1852 nmi | nautical_mile nautical_miles""",
     "area": """
         1 m² m2 m^2 sqm | square_metre square_metres square_meter square_meters
         1000000 km² km2 km^2 | square_kilometre square_kilometres square_kilometer square_kilometers
@@ -235,7 +235,8 @@ def quantity_text(text: str, unit: Unit) -> str | None:
         '25/18 m/s'
     """
     found = _TEXT.match(trim(compose(text)))
-    return _convert(decimal_form(found[1]), found[2], unit) if found else _fraction_text(text, unit)
+    converted = _convert(decimal_form(found[1]), found[2], unit) if found else None
+    return _fraction_text(text, unit) if converted is None else converted
 
 
 def _fraction_text(text: str, unit: Unit) -> str | None:
