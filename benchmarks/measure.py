@@ -47,12 +47,12 @@ def measure(key: str, workload: Workload) -> dict[str, object]:
     with tempfile.TemporaryDirectory(dir=workload.folder) as folder:
         out = Path(folder) / "results"
         start = time.perf_counter()
-        handled = contender.call(workload, out)
-        seconds = time.perf_counter() - start
+        count = contender.call(workload, out)
+        seconds, peak = time.perf_counter() - start, peak_mib()
         return {
             "seconds": round(seconds, 4),
-            "peak_mib": round(peak_mib(), 1),
-            "handled": handled,
+            "peak_mib": round(peak, 1),
+            "handled": count(),
             "stages": stages(out),
         }
 
