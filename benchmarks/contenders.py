@@ -6,7 +6,6 @@ from pathlib import Path
 
 from benchmarks.workloads import Workload
 
-
 Counter = Callable[[], int]
 
 
