@@ -4,9 +4,9 @@
 may import kernels and errors only.
 """
 
-from tracelens.suite.core import Agent, Suite
+from tracelens.suite.core import Suite
 from tracelens.suite.problems import Problem, SuiteProblemsError
 from tracelens.suite.references import References
-from tracelens.suite.tools import Tool, tool_definitions
+from tracelens.suite.tools import Agent, Tool, tool_definitions
 
 __all__ = ["Agent", "Problem", "References", "Suite", "SuiteProblemsError", "Tool", "tool_definitions"]

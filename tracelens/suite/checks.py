@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from tracelens.errors import did_you_mean
-from tracelens.suite.core import Agent
 from tracelens.suite.model import SuiteFile
 from tracelens.suite.names import DIALECTS, SCORES
 from tracelens.suite.problems import Problems
-from tracelens.suite.tools import Tool
+from tracelens.suite.tools import Agent, Tool
 
 Place = Callable[[Sequence[str | int]], str]
 """From a key path to what a message says."""

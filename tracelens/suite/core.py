@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from tracelens.suite.places import Where
 from tracelens.suite.references import References
-from tracelens.suite.tools import Tool
+from tracelens.suite.tools import Agent, Tool
 
 if TYPE_CHECKING:
     from tracelens.suite.blocks import (
@@ -28,17 +28,6 @@ if TYPE_CHECKING:
         Waiver,
         Wrapper,
     )  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """One agent of a suite.
-
-    Attributes:
-        tools: Its own tools by canonical name; they come before the tools of all.
-    """
-
-    tools: Mapping[str, Tool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +83,7 @@ class Suite:
         """
         from tracelens.suite.load import load_suite
 
-        return load_suite(Path(path))
+        return cls(**load_suite(Path(path)))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: str | Path | None = None) -> Suite:
@@ -109,7 +98,7 @@ class Suite:
         """
         from tracelens.suite.load import suite_from_dict
 
-        return suite_from_dict(data, Path(base) if base is not None else Path())
+        return cls(**suite_from_dict(data, Path(base) if base is not None else Path()))
 
     @classmethod
     def default(cls) -> Suite:
@@ -130,7 +119,7 @@ class Suite:
         """
         from tracelens.suite.digest import suite_digest
 
-        return suite_digest(self)
+        return suite_digest(vars(self), self.references)
 
     @property
     def has_tools(self) -> bool:

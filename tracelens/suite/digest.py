@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
     import pyarrow as pa
 
-    from tracelens.suite.core import Suite
+    from tracelens.suite.references import References
     from tracelens.suite.tools import Tool
 
 _VERSION = "tracelens suite 1"
@@ -25,37 +25,44 @@ _COLUMNS = {
 }
 
 
-def suite_digest(suite: Suite) -> str:
+def suite_digest(keys: Mapping[str, Any], references: References) -> str:
     """SHA-256 of a suite's content (see `Suite.digest`).
+
+    Args:
+        keys: The attributes of a suite by name; those that are no keys of a suite file are left alone.
+        references: Its references.
 
     Returns:
         64 hexadecimal digits.
     """
     total = hashlib.sha256(_VERSION.encode())
-    total.update(canonical(suite_content(suite)))
+    total.update(canonical(suite_content(keys)))
     for name, columns in _COLUMNS.items():
         total.update(f"\n{name}\n".encode())
-        table = getattr(suite.references, name)
+        table = getattr(references, name)
         for start in range(0, table.num_rows, _BLOCK):
             for column in columns:
                 total.update(_column_bytes(column, table[column].slice(start, _BLOCK).combine_chunks()))
     return total.hexdigest()
 
 
-def suite_content(suite: Suite) -> dict[str, Any]:
-    """Everything in a suite but its references, as JSON can hold it; also what a run keeps of its suite.
+def suite_content(keys: Mapping[str, Any]) -> dict[str, Any]:
+    """Everything in a suite but its references, as JSON can hold it.
+
+    Args:
+        keys: The attributes of a suite by name.
 
     Returns:
-        The keys of the suite file with all defaults filled in, and the schemas (as JSON text, in the order written).
+        The keys of the suite file with all defaults filled in; schemas as JSON text, in the order written.
     """
     from tracelens.suite.model import SuiteFile
 
     content: dict[str, Any] = {}
     for key in SuiteFile.model_fields:
         if key not in {"tools", "agents", "tools_file", "references_file"}:
-            content[key] = _plain(getattr(suite, key))
-    content["tools"] = _tools(suite.tools)
-    content["agents"] = {name: _tools(agent.tools) for name, agent in suite.agents.items()}
+            content[key] = _plain(keys[key])
+    content["tools"] = _tools(keys["tools"])
+    content["agents"] = {name: _tools(agent.tools) for name, agent in keys["agents"].items()}
     return content
 
 

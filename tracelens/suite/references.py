@@ -395,7 +395,7 @@ def _arguments(raw: str, value: Any) -> tuple[str | None, int]:
 def _check_milestones(text: str, checked: dict[str, str]) -> None:
     """Raises when the table of milestones of a case is wrong; equal tables are looked at once."""
     if text not in checked:
-        from tracelens.suite.load import milestones_from
+        from tracelens.suite.validate import milestones_from
 
         _, problems = milestones_from(text)
         checked[text] = "; ".join(str(problem) for problem in problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from tracelens.errors import did_you_mean
+from tracelens.errors import SuiteError, did_you_mean
 from tracelens.suite.names import ARGUMENT_RULES, PLAIN_RULES, RULES
 
 _TOLERANCES = ("abs_tol", "rel_tol", "decimals")
@@ -70,8 +70,18 @@ def rule_list(value: Any) -> tuple[tuple[str, Any], ...]:
 
 
 def check_rules(value: Any) -> Any:
-    """The value as given, after a look at its syntax (see `rule_list`)."""
+    """The value as given, after a look at its syntax, and whether it compiles.
+
+    Raises:
+        RefusedError: See `rule_list`.
+    """
+    from tracelens.kernels.reference.rules import compile_rule
+
     rule_list(value)
+    try:
+        compile_rule(value)
+    except SuiteError as error:
+        raise RefusedError(error.message, error.hint) from None
     return value
 
 

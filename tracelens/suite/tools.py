@@ -6,7 +6,7 @@ flat for responses), Anthropic, MCP, and plain ``{name: schema}``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,6 +44,17 @@ class Tool:
     def has_schema(self) -> bool:
         """Whether arguments can be checked."""
         return self.schema is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One agent of a suite.
+
+    Attributes:
+        tools: Its own tools by canonical name; they come before the tools of all.
+    """
+
+    tools: Mapping[str, Tool]
 
 
 def tool_definitions(data: Any, place: str = "") -> tuple[dict[str, Tool], list[Problem]]:

@@ -1,0 +1,177 @@
+"""Lint of references: whether the expected calls would pass the checks that actual calls go through."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from tracelens.errors import did_you_mean
+from tracelens.kernels.reference.paths import render_path
+from tracelens.lint.limits import may_call
+from tracelens.lint.problem import Found
+from tracelens.lint.schemas import all_tools
+from tracelens.suite import Suite
+from tracelens.suite.matchers import is_matcher
+from tracelens.suite.names import MATCHERS
+
+if TYPE_CHECKING:
+    from tracelens.rungs.schema.truth import CompiledSchema
+
+_WHOLE = frozenset(
+    {"anyOf", "oneOf", "allOf", "not", "if", "contains", "uniqueItems", "enum", "const", "dependentSchemas"}
+)
+"""Keywords that look at a whole value: a matcher anywhere inside leaves them open."""
+
+
+def lint_references(suite: Suite, found: Found) -> None:
+    """Expected calls of unknown or forbidden tools, and expected arguments that the current schemas refuse.
+
+    Args:
+        suite: The suite.
+        found: Where to note problems.
+    """
+    declared = {tool.name for _, tool in all_tools(suite)}
+    checker = _Checker(suite)
+    for (name, arguments), (case, line, count) in _distinct(suite).items():
+        place = f"{suite.references.place}:{line}" if suite.references.place else f"case {case!r}"
+        also = f" (and in {count - 1} more places)" if count > 1 else ""
+        canonical = suite.canonical_name(name)
+        if declared and canonical not in declared and not _is_no_call(suite, name):
+            note = found.error if suite.schemas_from == "suite" else found.warning
+            hint = did_you_mean(name, sorted(declared)) or "declare it under [tools]"
+            note(
+                place,
+                f"case {case!r} expects the unknown tool {name!r}{also}",
+                hint,
+                kind="unknown tools in references",
+            )
+        if not may_call(suite, name):
+            found.error(
+                place, f"case {case!r} expects {name!r}, which the invariants forbid{also}", kind="forbidden tools"
+            )
+        if arguments is None:
+            continue
+        for message in checker.messages(canonical or "", arguments):
+            text = f"case {case!r} expects a call of {name!r} that its schema refuses{also}: {message}"
+            found.error(place, text, "correct the reference, or the schema", kind="references that a schema refuses")
+        for message in _near_matchers(arguments):
+            found.warning(place, f"case {case!r}: {message}", kind="keys that look like matchers")
+    _lint_lengths(suite, found)
+
+
+def _is_no_call(suite: Suite, name: str) -> bool:
+    return suite.is_handoff(name) or suite.is_output_tool(name)
+
+
+def _distinct(suite: Suite) -> dict[tuple[str, str | None], tuple[str, int, int]]:
+    """Different expected calls, each with the first case and line, and how often it is expected."""
+    out: dict[tuple[str, str | None], tuple[str, int, int]] = {}
+    for batch in suite.references.expected.select(["name", "arguments", "case_id", "line"]).to_batches(
+        max_chunksize=50_000
+    ):
+        for name, arguments, case, line in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            known = out.get((name, arguments))
+            out[name, arguments] = (case, line, 1) if known is None else (*known[:2], known[2] + 1)
+    return out
+
+
+class _Checker:
+    """Checks expected arguments against the schemas of a tool; where agents differ, one that accepts them is enough."""
+
+    def __init__(self, suite: Suite) -> None:
+        from tracelens.rungs.schema.truth import compile_schema
+
+        self._compiled: defaultdict[str, list[CompiledSchema]] = defaultdict(list)
+        self._unchecked: set[str] = set()
+        for _, tool in all_tools(suite):
+            compiled = compile_schema(tool.schema) if tool.schema is not None else None
+            if compiled is not None and compiled.usable:
+                self._compiled[tool.name].append(compiled)
+            else:
+                self._unchecked.add(tool.name)
+
+    def messages(self, name: str, arguments: str) -> list[str]:
+        """What the schemas say against the arguments; empty where one of them accepts, or none can be asked."""
+        from tracelens.rungs.schema.truth import validate
+
+        schemas = self._compiled.get(name, [])
+        if not schemas or name in self._unchecked:
+            return []
+        value = json.loads(arguments)
+        if _beyond_range(value):
+            return ["a number is beyond double range"]
+        free: list[tuple[str | int, ...]] = []
+        plain = json.dumps(_without_matchers(value, (), free)) if '"$' in arguments else arguments
+        all_messages: list[list[str]] = []
+        for compiled in schemas:
+            errors = [error for error in validate(compiled, plain) if not _is_free(error.path, error.keyword, free)]
+            all_messages.append([f"{render_path(error.path) or 'arguments'}: {error.message}" for error in errors])
+        return min(all_messages, key=len)
+
+
+def _beyond_range(value: Any) -> bool:
+    if isinstance(value, dict):
+        return any(map(_beyond_range, value.values()))
+    if isinstance(value, list):
+        return any(map(_beyond_range, value))
+    return isinstance(value, float) and math.isinf(value)
+
+
+def _without_matchers(value: Any, path: tuple[str | int, ...], free: list[tuple[str | int, ...]]) -> Any:
+    """A value that a matcher accepts in place of each; ``free`` gets the places where that value is arbitrary."""
+    if is_matcher(value):
+        (key, argument), *_ = value.items()
+        if key == "$literal":
+            return argument
+        if key == "$optional":
+            return _without_matchers(argument, path, free)
+        if key == "$one_of":
+            return _without_matchers(argument[0], path, free)
+        free.append(path)
+        return None
+    if isinstance(value, dict):
+        return {key: _without_matchers(item, (*path, key), free) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_matchers(item, (*path, index), free) for index, item in enumerate(value)]
+    return value
+
+
+def _is_free(path: tuple[str | int, ...], keyword: str | None, free: list[tuple[str | int, ...]]) -> bool:
+    below = any(path[: len(place)] == place for place in free)
+    above = keyword in _WHOLE and any(place[: len(path)] == path for place in free)
+    return below or above
+
+
+def _near_matchers(arguments: str) -> Iterator[str]:
+    """Keys that are nearly a matcher's: data, or a slip."""
+    if '"$' not in arguments:
+        return
+    queue = [json.loads(arguments)]
+    while queue:
+        value = queue.pop()
+        if isinstance(value, list):
+            queue += value
+        elif isinstance(value, dict):
+            if not (is_matcher(value) and "$literal" in value):
+                queue += value.values()
+            for key in value:
+                hint = did_you_mean(key, MATCHERS) if key[:1] == "$" and key not in MATCHERS else ""
+                if hint:
+                    yield f"{key!r} is compared as plain data; {hint}"
+
+
+def _lint_lengths(suite: Suite, found: Found) -> None:
+    """Cases whose references are all longer than the invariants allow."""
+    import pyarrow.compute as pc
+
+    limit = suite.invariants.max_calls
+    if limit is None or not suite.references.expected.num_rows:
+        return
+    counts = suite.references.expected.group_by(["case_id", "reference_index"]).aggregate([("line", "count")])
+    shortest = counts.group_by("case_id").aggregate([("line_count", "min")])
+    for row in shortest.filter(pc.greater(shortest["line_count_min"], limit)).sort_by("case_id").to_pylist():
+        message = f"case {row['case_id']!r} expects {row['line_count_min']} calls, and at most {limit} are allowed"
+        found.warning(suite.where(["invariants", "max_calls"]), message, kind="references longer than max_calls")
