@@ -143,6 +143,11 @@ class Projected:
     def __getitem__(self, name: str) -> Found:
         return self.tables[name]
 
+    @property
+    def top(self) -> Found:
+        """The outermost table: a row per good record."""
+        return next(iter(self.tables.values()))
+
     def keeping(self, keep: npt.NDArray[np.bool_], table: str | None = None) -> Projected:
         """Without the rows of a table (the outermost if None) where ``keep`` is false, and all that was inside them."""
         first = table or next(iter(self.tables))

@@ -1,0 +1,224 @@
+"""What a source is: a format's name, how it recognises its files, how it cuts them into blocks, what a block holds.
+
+``blocks`` is cheap and in order; ``parse`` is the heavy part, a pure function of a block that any thread may run.
+Every batch holds whole traces. A format whose traces are spread over records gathers them in ``blocks``.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tracelens.columns import EXPECTED, REJECTS, Batch, empty, table
+from tracelens.kernels.records import hash_records
+from tracelens.projection import Projected, Projection, reason, run
+from tracelens.sources.files import File
+from tracelens.sources.io import BLOCK, Block, Layout, read_blocks
+
+SHOWN = 200
+"""Characters of a bad record that are shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sniff:
+    """How sure a source is that a file is its own.
+
+    Attributes:
+        score: 0 (no) to 100 (nothing else looks like this).
+        why: What was found or missed, as part of a sentence.
+    """
+
+    score: int
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The beginning of a file, for recognising it.
+
+    Attributes:
+        name: The file's name.
+        layout: How the file seems to hold its records.
+        records: The first records, as `json.loads` reads them; broken ones are left out.
+        start: Its first bytes.
+    """
+
+    name: str
+    layout: Layout
+    records: Sequence[Any]
+    start: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read.
+
+    Attributes:
+        block_size: Bytes of a block of text, or rows (a hundredth of it) of a block of a table.
+        layouts: Layout of each file by name, as found when the files were recognised.
+        alone: Whether the input is a single file.
+    """
+
+    block_size: int = BLOCK
+    layouts: dict[str, Layout] = field(default_factory=dict)
+    alone: bool = True
+
+
+class Source(Protocol):
+    """One format.
+
+    Attributes:
+        name: What ``format=`` calls it.
+        title: One line for lists of formats.
+    """
+
+    name: str
+    title: str
+
+    def sniff(self, head: Head) -> Sniff:
+        """Whether the file is of this format."""
+        ...
+
+    def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[Any]:
+        """The input as blocks of whole traces, in order."""
+        ...
+
+    def parse(self, block: Any) -> Batch:
+        """The traces of a block; pure, and safe to run in several threads."""
+        ...
+
+
+Fault = tuple[npt.NDArray[np.bool_], str]
+"""Which rows of the outermost table cannot be a trace, and why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """The good records of a block, projected.
+
+    Attributes:
+        block: The block.
+        found: The rows; row i of the outermost table is record ``number[i]`` of the block.
+        digests: uint64[good, 2].
+    """
+
+    block: Block
+    found: Projected
+    number: npt.NDArray[np.int64]
+    digests: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """What a format makes of good records: see `tracelens.columns`."""
+
+    traces: pa.Table
+    calls: pa.Table
+    expected: pa.Table = field(default_factory=lambda: empty(EXPECTED))
+    notes: tuple[str, ...] = ()
+
+
+class JsonSource(ABC):
+    """A format whose record is a whole trace: a declaration, what makes a record bad, and how columns combine."""
+
+    name: str
+    title: str
+    projection: Projection
+
+    @abstractmethod
+    def sniff(self, head: Head) -> Sniff:
+        """Whether the file is of this format."""
+
+    @abstractmethod
+    def faults(self, found: Projected) -> Iterator[Fault]:
+        """Reasons for which records that are good JSON are no trace of this format; the first one counts."""
+
+    @abstractmethod
+    def tables(self, records: Records) -> Tables:
+        """The tables of the good records."""
+
+    def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[Block]:
+        """The files' records as blocks, in order."""
+        for file in inputs:
+            layout = options.layouts.get(file.name, "lines")
+            yield from read_blocks(file, layout, size=options.block_size, alone=options.alone)
+
+    def parse(self, block: Block) -> Batch:
+        """The traces of a block."""
+        found = run(self.projection, block.data, block.starts, block.ends)
+        rejects = _Rejects(block)
+        for record in np.flatnonzero(found.errors[:, 0] > 0):
+            code, at = found.errors[record]
+            rejects.add(int(record), reason(int(code)), int(at))
+        found = self._without_faults(found, rejects)
+        digests = np.empty((block.starts.size, 2), np.uint64)
+        hash_records(block.data, block.starts, block.ends, digests)
+        number = found.top.parent.astype(np.int64)
+        made = self.tables(Records(block, found, number, digests[number]))
+        blank = int(np.count_nonzero(found.errors[:, 0] < 0))
+        n_records = block.starts.size + (block.failure is not None)
+        return Batch(
+            made.traces, made.calls, made.expected, rejects.table(), n_records, blank, made.notes, digests
+        ).checked()
+
+    def _without_faults(self, found: Projected, rejects: _Rejects) -> Projected:
+        top = found.top
+        bad = np.zeros(top.n, np.bool_)
+        for mask, why in self.faults(found):
+            for row in np.flatnonzero(mask & ~bad):
+                rejects.add(int(top.parent[row]), why)
+            bad |= mask
+        return found.keeping(~bad) if bad.any() else found
+
+
+class _Rejects:
+    """The rejects of a block, in any order while they are found, by record in the end."""
+
+    def __init__(self, block: Block) -> None:
+        self.block = block
+        self.found: list[tuple[int, int, int, str, str]] = []
+        if block.failure is not None:
+            why, at = block.failure
+            line = int(block.lines[-1]) + 1 if block.lines.size else block.first + 1
+            self.found.append((block.starts.size, line, block.offset + at, why, ""))
+
+    def add(self, record: int, why: str, at: int | None = None) -> None:
+        """Reject a record, for a reason at a place in the block (its start if None)."""
+        block = self.block
+        start, end = int(block.starts[record]), int(block.ends[record])
+        text = block.data[start : min(end, start + 4 * SHOWN)].tobytes().decode("utf-8", "replace")[:SHOWN]
+        place = start if at is None else at
+        self.found.append((record, int(block.lines[record]), block.offset + place, why, text))
+
+    def table(self) -> pa.Table:
+        """The rejects by record."""
+        rows = sorted(self.found)
+        return table(
+            REJECTS,
+            len(rows),
+            source=[self.block.source] * len(rows),
+            line=[row[1] for row in rows],
+            offset=[row[2] for row in rows],
+            reason=[row[3] for row in rows],
+            text=[row[4] for row in rows],
+        )
+
+
+def some_inside(found: Projected, inner: str, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Which outermost rows have, anywhere inside, a row of the table ``inner`` for which ``mask`` is true."""
+    names = list(found.tables)
+    rows, number = np.flatnonzero(mask), names.index(inner)
+    while number > 0:
+        rows = found.tables[names[number]].parent[rows]
+        number = found.tables[names[number]].table.parent
+    out = np.zeros(found.top.n, np.bool_)
+    out[rows] = True
+    return out
+
+

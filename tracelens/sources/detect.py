@@ -1,0 +1,217 @@
+"""Opening an input: which files it names, which format they are in, and the blocks to parse."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tracelens.columns import Batch, padded
+from tracelens.errors import InputError, UsageError, did_you_mean
+from tracelens.kernels.records import BEFORE, split_elements
+from tracelens.sources.base import Head, Options, Sniff, Source
+from tracelens.sources.chat import Chat
+from tracelens.sources.files import File, find_files
+from tracelens.sources.io import BLOCK, Layout, read_head
+from tracelens.sources.native import Native
+from tracelens.sources.table import CallTable
+from tracelens.sources.taubench import TauBench
+
+SOURCES: tuple[Source, ...] = (Native(), Chat(), TauBench(), CallTable())
+"""All formats, in the order in which lists show them."""
+
+LEAST = 50
+"""The least score with which a format is chosen by itself."""
+
+LOOKED_AT = 20
+"""Records that are looked at to recognise a file."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """An input that is ready to be read.
+
+    Attributes:
+        format_name: The format, or several joined by ``+`` where files differ.
+        explanation: One sentence about how it was chosen.
+        names: The files' names, in order; empty for a table in memory.
+        blocks: Iterates over ``(parse, block)`` in order; ``parse(block)`` gives the batch, in any thread.
+    """
+
+    format_name: str
+    explanation: str
+    names: tuple[str, ...]
+    blocks: Callable[[], Iterator[tuple[Callable[[Any], Batch], Any]]]
+
+
+def source_named(name: str) -> Source:
+    """The source of that name.
+
+    Raises:
+        UsageError: There is none.
+    """
+    for source in SOURCES:
+        if source.name == name:
+            return source
+    known = [source.name for source in SOURCES]
+    hint = did_you_mean(name, known) or f"known formats: auto, {', '.join(known)}"
+    raise UsageError(f"unknown format {name!r}", hint=hint)
+
+
+def open_input(
+    source: Any, format: str = "auto", *, input_root: str | Path | None = None, block_size: int = BLOCK  # noqa: A002
+) -> Opened:
+    """Find an input's files and their format.
+
+    Args:
+        source: A path, glob, folder or list of them, or a table in memory (Arrow, Polars, pandas, DuckDB).
+        format: Name of a format, or ``auto``.
+        input_root: Names of files are relative to it.
+        block_size: Bytes of a block.
+
+    Raises:
+        InputError: Nothing is there, or a file's format is not known.
+        UsageError: No such format.
+    """
+    if not _is_path(source):
+        table = CallTable()
+        options = Options(block_size)
+        return Opened(
+            table.name,
+            "a table in memory is read as call rows",
+            (),
+            lambda: ((table.parse, block) for block in table.memory_blocks(source, options)),
+        )
+    files = find_files(source, input_root)
+    if format != "auto":
+        chosen = [source_named(format)] * len(files)
+        why = f"the format {format} was asked for"
+    else:
+        found = [recognise(head_of(file), str(file.path)) for file in files]
+        chosen = [source for source, _ in found]
+        why = _explain(files, found)
+    return Opened(
+        "+".join(dict.fromkeys(source.name for source in chosen)),
+        why,
+        tuple(file.name for file in files),
+        lambda: _blocks(files, chosen, block_size),
+    )
+
+
+def _is_path(source: Any) -> bool:
+    if isinstance(source, str | os.PathLike):
+        return True
+    return isinstance(source, list | tuple | set) and all(isinstance(part, str | os.PathLike) for part in source)
+
+
+def _blocks(
+    files: Sequence[File], chosen: Sequence[Source], block_size: int
+) -> Iterator[tuple[Callable[[Any], Batch], Any]]:
+    """Blocks of runs of files with one format."""
+    at = 0
+    while at < len(files):
+        end = at
+        while end < len(files) and chosen[end] is chosen[at]:
+            end += 1
+        source, run = chosen[at], files[at:end]
+        layouts: dict[str, Layout] = {file.name: layout_of(head_of(file), source) for file in run}
+        options = Options(block_size, layouts, alone=len(files) == 1)
+        for block in source.blocks(run, options):
+            yield source.parse, block
+        at = end
+
+
+def _explain(files: Sequence[File], found: Iterable[tuple[Source, Sniff]]) -> str:
+    """One sentence: which format for which files, and why."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for file, (source, sniff) in zip(files, found, strict=True):
+        groups.setdefault((source.name, sniff.why), []).append(file.name)
+    parts = []
+    for (name, why), names in groups.items():
+        which = names[0] if len(names) == 1 else f"{len(names)} files ({names[0]}, …)"
+        parts.append(f"{which} is read as {name}: {why}")
+    return "; ".join(parts)
+
+
+def recognise(head: Head, where: str) -> tuple[Source, Sniff]:
+    """The source that is surest about a file.
+
+    Raises:
+        InputError: None is sure enough; the message names the formats it looked like and why it was not them.
+    """
+    sniffs = sorted(((source.sniff(head), source) for source in SOURCES), key=lambda item: -item[0].score)
+    best, source = sniffs[0]
+    if best.score >= LEAST:
+        return source, best
+    if not head.start.strip():
+        return source_named("native"), Sniff(0, "the file is empty")
+    reasons = "; ".join(f"{source.name}: {sniff.why}" for sniff, source in sniffs)
+    raise InputError(
+        f"the format is not recognised ({reasons})",
+        where=where,
+        hint=f"name it with format=…, one of {', '.join(source.name for source in SOURCES)}",
+    )
+
+
+def head_of(file: File) -> Head:
+    """The beginning of a file with its first records read; more of it where the first record is long.
+
+    Raises:
+        InputError: The file cannot be read.
+    """
+    for size in (1 << 18, 1 << 22, 1 << 26):
+        start = read_head(file.path, size)
+        head = _head(file.name, start)
+        if head.records or len(start) < size:
+            break
+    return head
+
+
+def _head(name: str, start: bytes) -> Head:
+    text = start.lstrip()
+    first, _, rest = text.partition(b"\n")
+    alone = not rest.strip()
+    if text.startswith(b"[") and (alone or not _loaded([first])):
+        return Head(name, "array", _elements(start), start)
+    if text.startswith(b"{") and not alone and not _loaded([first]) and _looks_spread(text):
+        return Head(name, "document", _loaded([start]), start)
+    return Head(name, "lines", _loaded(start.split(b"\n")), start)
+
+
+def _looks_spread(start: bytes) -> bool:
+    """Whether an object goes on over several lines: no line starts another object in the first column."""
+    return not any(line.startswith(b"{") for line in start.split(b"\n")[1:])
+
+
+def layout_of(head: Head, source: Source) -> Layout:
+    """How a file holds the records of a format: an array whose elements are messages is itself one record."""
+    is_record = getattr(source, "is_record", None)
+    if head.layout == "array" and is_record is not None and is_record(list(head.records)):
+        return "document"
+    return head.layout
+
+
+def _loaded(lines: Iterable[bytes]) -> list[Any]:
+    """The records among the first lines that are JSON."""
+    found = []
+    for line in lines:
+        if len(found) == LOOKED_AT:
+            break
+        try:
+            if line.strip():
+                found.append(json.loads(line))
+        except (ValueError, RecursionError):
+            continue
+    return found
+
+
+def _elements(start: bytes) -> list[Any]:
+    """The first elements of an array."""
+    starts, ends, lines = (np.empty(LOOKED_AT, np.int64) for _ in range(3))
+    n, _, _ = split_elements(padded(start), 0, len(start), BEFORE, starts, ends, lines)
+    return _loaded(start[a:b] for a, b in zip(starts[:n], ends[:n], strict=True))

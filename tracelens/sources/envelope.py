@@ -1,0 +1,198 @@
+"""What a record of our own making says about its trace beside the calls: ids, tags, usage, references.
+
+The native format and its relatives share these fields of the top level of a record, so their declaration, checks and
+columns stand here once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracelens.columns import (
+    ABSENT,
+    EXPECTED,
+    JSON_STRING,
+    JSON_VALUE,
+    TEXT,
+    numbers,
+    positions_in,
+    group_offsets,
+    table,
+    texts,
+)
+from tracelens.columns import NULL as NULL_FORM
+from tracelens.projection import (
+    ANYTHING,
+    ARRAY,
+    NONE,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    Found,
+    Projected,
+    Projection,
+    Row,
+    run,
+)
+from tracelens.sources.base import Fault, Records, some_inside
+
+ENVELOPE: Mapping[str, str] = {
+    "trace_id": "trace_id",
+    "session_id": "session_id",
+    "case_id": "case_id",
+    "agent": "agent",
+    "started_at": "started_at",
+    "tags": "tags",
+    "complete": "complete",
+    "tools": "tools",
+    "final_answer": "final_answer",
+    "llm_calls": "usage.llm_calls",
+    "input_tokens": "usage.input_tokens",
+    "output_tokens": "usage.output_tokens",
+    "cost": "usage.cost",
+    "expected": "expected",
+    "references": "references",
+}
+"""Columns of the outermost table."""
+
+_WANTED = {"name": "name", "arguments": "arguments"}
+
+REFERENCES = (
+    Row("expected", "expected[*]", _WANTED),
+    Row("reference", "references[*]", rows=[Row("listed", "[*]", _WANTED)]),
+)
+"""Tables inside the outermost one: one inline reference, or a list of them."""
+
+_VALUE = Projection(Row("value"))
+
+
+def envelope_faults(found: Projected, line: Found) -> Iterator[Fault]:
+    """What makes the shared fields of a record unusable."""
+    yield ~line.has("trace_id", NONE, NULL, STRING, NUMBER), "trace_id is neither a string nor a number"
+    yield ~line.has("case_id", NONE, NULL, STRING, NUMBER), "case_id is neither a string nor a number"
+    yield ~line.has("tags", NONE, NULL, OBJECT), "tags is no object"
+    yield ~line.has("expected", NONE, NULL, ARRAY), "expected is no array"
+    yield ~line.has("references", NONE, NULL, ARRAY), "references is no array"
+    yield line.has("expected", ARRAY) & line.has("references", ARRAY), "both expected and references are given"
+    yield some_inside(found, "reference", ~found["reference"].has("@", ARRAY)), "an entry of references is no array"
+    for name in ("expected", "listed"):
+        rows = found[name]
+        nameless = ~rows.has("@", OBJECT) | ~rows.has("name", STRING)
+        yield some_inside(found, name, nameless), "an expected call has no name"
+        yield some_inside(found, name, ~_usable_arguments(rows)), "expected arguments are no object"
+
+
+def _usable_arguments(rows: Found) -> npt.NDArray[np.bool_]:
+    """bool[n]: arguments of expected calls that are absent, null, an object, or a string that is blank or holds one."""
+    good = rows.has("arguments", NONE, NULL, OBJECT)
+    written = rows.has("arguments", STRING)
+    if written.any():
+        inner = texts(rows.text("arguments"))
+        value = run(_VALUE, inner.data, inner.offsets[:-1].copy(), inner.offsets[1:].copy())
+        objects = np.zeros(rows.n, np.bool_)
+        objects[value["value"].parent[value["value"].has("@", OBJECT)]] = True
+        good |= written & (objects | (value.errors[:, 0] < 0))
+    return good
+
+
+def trace_columns(records: Records, line: Found, *, made_up: bool = True) -> dict[str, Any]:
+    """The columns of `tracelens.columns.TRACES` that a record's shared fields give.
+
+    Args:
+        records: The good records.
+        line: Their outermost table.
+        made_up: Whether a record without a ``trace_id`` gets one from its file and place.
+    """
+    block = records.block
+    given = line.text("trace_id", STRING, NUMBER)
+    given = pc.if_else(pc.equal(given, ""), pa.scalar(None, TEXT), given)
+    lines = block.lines[records.number]
+    columns: dict[str, Any] = {
+        "trace": np.arange(line.n, dtype=np.uint32),
+        "trace_id": given,
+        "id_given": pc.is_valid(given),
+        "session_id": line.text("session_id", STRING, NUMBER),
+        "case_id": line.text("case_id", STRING, NUMBER),
+        "agent": line.text("agent"),
+        "started_at": line.time("started_at"),
+        "tags": line.text("tags", OBJECT),
+        "complete": line.boolean("complete"),
+        "tools": line.text("tools", ARRAY, OBJECT, STRING),
+        "final_answer": line.text("final_answer", *ANYTHING),
+        "n_references": reference_counts(records.found, line),
+        "source": pa.repeat(pa.scalar(block.source, TEXT), line.n),
+        "line": lines,
+        "record_hi": records.digests[:, 0],
+        "record_lo": records.digests[:, 1],
+        "cost": line.float("cost"),
+    }
+    columns |= {name: line.integer(name) for name in ("llm_calls", "input_tokens", "output_tokens")}
+    if made_up and given.null_count:
+        columns["trace_id"] = pc.coalesce(given, _places(records, lines))
+    return columns
+
+
+def _places(records: Records, lines: npt.NDArray[np.int64]) -> pa.Array:
+    """Ids for records without one: ``file:line``, and ``file[index]`` for the elements of an array."""
+    block = records.block
+    if block.layout == "array":
+        return pa.array([f"{block.source}[{block.first + n}]" for n in records.number], TEXT)
+    return pc.binary_join_element_wise(pa.scalar(block.source, TEXT), pa.array(lines).cast(TEXT), ":")
+
+
+def reference_counts(found: Projected, line: Found) -> pa.Array:
+    """Inline references by trace: 1 for ``expected``, their number for ``references``, null for none."""
+    counts = np.bincount(found["reference"].parent, minlength=line.n)
+    counts[line.has("expected", ARRAY)] = 1
+    return pa.array(counts.astype(np.int32), mask=counts == 0)
+
+
+def expected_table(found: Projected) -> pa.Table:
+    """The inline references of all traces."""
+    direct, listed = found["expected"], found["listed"]
+    if not direct.n and not listed.n:
+        return EXPECTED.empty_table()
+    reference = found["reference"]
+    ordinal = positions_in(group_offsets(reference.parent, found.top.n))
+    parts = [
+        _expected_rows(direct, direct.parent, np.zeros(direct.n, np.int32), positions_in(group_offsets(direct.parent, found.top.n))),
+        _expected_rows(listed, reference.parent[listed.parent], ordinal[listed.parent], positions_in(group_offsets(listed.parent, reference.n))),
+    ]
+    both = pa.concat_tables(part for part in parts if part.num_rows)
+    trace = numbers(both["trace"])
+    if direct.n and listed.n:
+        both = both.take(np.argsort(trace, kind="stable"))
+    return both.combine_chunks()
+
+
+def _expected_rows(rows: Found, trace: Any, reference: Any, index: Any) -> pa.Table:
+    arguments, form = argument_columns(rows, "arguments")
+    blank = form == JSON_STRING
+    if blank.any():
+        trimmed = pc.utf8_trim_whitespace(arguments)
+        arguments = pc.if_else(pc.and_(pa.array(blank), pc.equal(trimmed, "")), pa.scalar("{}", TEXT), arguments)
+    return table(
+        EXPECTED,
+        rows.n,
+        trace=trace.astype(np.uint32),
+        reference_index=reference,
+        expected_index=index,
+        name=rows.text("name"),
+        arguments=arguments,
+        arguments_form=form,
+    )
+
+
+_FORMS = np.array([ABSENT, NULL_FORM, *[JSON_VALUE] * 3, JSON_STRING, *[JSON_VALUE] * 2], np.uint8)
+
+
+def argument_columns(rows: Found, name: str) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
+    """The text and form of arguments that stand in a column: a string's contents, or the JSON text of a value."""
+    return rows.text(name, *ANYTHING), _FORMS[rows.kind(name)]

@@ -1,0 +1,88 @@
+"""Which files an input names: paths, globs, folders and lists of them, and how each is called in the results."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from tracelens.errors import InputError, did_you_mean
+
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
+COMPRESSED = (".gz", ".zst", ".zstd")
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One input file.
+
+    Attributes:
+        path: Where it is.
+        name: Its path relative to the input root, with forward slashes: how rows and rejects call it.
+    """
+
+    path: Path
+    name: str
+
+
+def is_readable(path: Path) -> bool:
+    """Whether a file found in a folder is one that a source may read, by its suffix; hidden files are not."""
+    if path.name.startswith("."):
+        return False
+    suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSED else path.suffix
+    return suffix.lower() in SUFFIXES
+
+
+def find_files(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], root: str | Path | None = None) -> list[File]:
+    """The files that an input names, each once, ordered by name within each part of the input.
+
+    Args:
+        source: A path, a glob (``**`` goes into folders), a folder (every readable file below it) or several of them.
+        root: Names are relative to it; None: to the folder given, or the folder that all files share.
+
+    Raises:
+        InputError: A path that is not there, or a folder or glob without a readable file.
+    """
+    parts = [source] if isinstance(source, str | os.PathLike) else list(source)
+    if not parts:
+        raise InputError("no input was given", hint="name a file, a folder or a glob")
+    paths: dict[Path, None] = {}
+    for part in parts:
+        for path in _expand(os.fspath(part)):
+            paths.setdefault(path)
+    base = Path(root) if root is not None else _shared(list(paths), parts)
+    return [File(path, _relative(path, base)) for path in paths]
+
+
+def _expand(part: str) -> list[Path]:
+    path = Path(part)
+    if path.is_file():
+        return [path]
+    if path.is_dir():
+        found = sorted(inner for inner in path.rglob("*") if inner.is_file() and is_readable(inner))
+        if not found:
+            raise InputError("the folder has no file to read", where=part, hint=f"files end in {', '.join(SUFFIXES)}")
+        return found
+    if glob.has_magic(part):
+        matches = [Path(name) for name in sorted(glob.glob(part, recursive=True))]  # noqa: PTH207 - may be absolute
+        matches = [inner for inner in matches if inner.is_file()]
+        if not matches:
+            raise InputError("no file matches", where=part, hint="check the pattern, and quote it in a shell")
+        return matches
+    near = [inner.name for inner in path.parent.iterdir()] if path.parent.is_dir() else []
+    hint = did_you_mean(path.name, near) or ("check the path" if near else f"the folder {path.parent} is not there")
+    raise InputError("no such file", where=part, hint=hint)
+
+
+def _shared(paths: list[Path], parts: list[str | os.PathLike[str]]) -> Path:
+    if len(parts) == 1 and Path(parts[0]).is_dir():
+        return Path(parts[0])
+    folders = {path.absolute().parent for path in paths}
+    return Path(os.path.commonpath(folders))
+
+
+def _relative(path: Path, root: Path) -> str:
+    absolute, base = path.absolute(), root.absolute()
+    return absolute.relative_to(base).as_posix() if absolute.is_relative_to(base) else absolute.as_posix()
