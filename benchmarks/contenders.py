@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.workloads import Workload
+from benchmarks.workload import Workload
 
 Counter = Callable[[], int]
 

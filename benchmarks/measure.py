@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 
 from benchmarks.contenders import by_key
-from benchmarks.workloads import Workload
+from benchmarks.workload import Workload
 
 
 def peak_mib() -> float:

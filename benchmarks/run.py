@@ -21,7 +21,8 @@ from typing import Any
 
 from benchmarks import table
 from benchmarks.contenders import CONTENDERS
-from benchmarks.workloads import Workload, write
+from benchmarks.workload import Workload
+from benchmarks.workloads import write
 
 ROOT = Path(__file__).resolve().parent.parent
 SIZES = {"mixed": 200_000, "flights": 200_000, "hostile": 5_000}

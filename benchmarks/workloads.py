@@ -6,7 +6,6 @@ made alone.
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from benchmarks import flights, hostile, mixed
+from benchmarks.workload import Workload
 
 Call = tuple[str, str]
 Trace = tuple[str, list[Call], list[Call]]
@@ -28,7 +28,6 @@ MAKERS: dict[str, Callable[[Random], tuple[list[Call], list[Call]]]] = {
     "mixed": mixed.trace,
     "hostile": hostile.trace,
 }
-TOOLS: dict[str, dict[str, Any]] = {"flights": flights.TOOLS, "mixed": mixed.TOOLS, "hostile": hostile.TOOLS}
 
 SUITE = """\
 name = "{name}"
@@ -52,41 +51,6 @@ CALL_TABLE = pa.schema(
     ]
 )
 """One row per call; ``row`` says whether it was made (``call``) or wanted (``expected``), or stands for the trace itself."""
-
-
-@dataclass(frozen=True)
-class Workload:
-    """The files of one workload.
-
-    Attributes:
-        name: ``flights``, ``mixed`` or ``hostile``.
-        folder: Where the files are.
-        traces: How many traces they hold.
-    """
-
-    name: str
-    folder: Path
-    traces: int
-
-    @property
-    def lines(self) -> Path:
-        """Native JSON lines."""
-        return self.folder / "traces.jsonl"
-
-    @property
-    def table(self) -> Path:
-        """The same calls as a Parquet table of call rows."""
-        return self.folder / "calls.parquet"
-
-    @property
-    def suite(self) -> Path:
-        """The suite file."""
-        return self.folder / "suite.toml"
-
-    @property
-    def tools(self) -> dict[str, dict[str, Any]]:
-        """JSON Schemas by tool name."""
-        return TOOLS[self.name]
 
 
 def chunks(name: str, traces: int, seed: int = 1) -> Iterator[list[Trace]]:

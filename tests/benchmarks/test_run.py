@@ -2,15 +2,14 @@ import json
 
 import pytest
 
-from benchmarks import measure, run, table, workloads
+from benchmarks import measure, run, table, workload, workloads
 from benchmarks.contenders import CONTENDERS
 
 
 @pytest.mark.parametrize("name", list(workloads.MAKERS))
 @pytest.mark.parametrize("key", [contender.key for contender in CONTENDERS])
 def test_every_contender_handles_every_workload(key, name, tmp_path):
-    workload = workloads.write(name, tmp_path, 20)
-    result = measure.measure(key, workload)
+    result = measure.measure(key, workloads.write(name, tmp_path, 20))
     assert result["seconds"] > 0
     assert result["peak_mib"] > 10
     traces = next(workloads.chunks(name, 20))
@@ -32,6 +31,6 @@ def test_one_command_writes_figures_and_table(tmp_path):
 
 
 def test_a_child_that_fails_tells_why(tmp_path):
-    missing = workloads.Workload("mixed", tmp_path, 1)
+    missing = workload.Workload("mixed", tmp_path, 1)
     with pytest.raises(RuntimeError, match=r"(?s)peer failed on mixed: .*No such file"):
         run.child("peer", missing)

@@ -5,13 +5,13 @@ import jsonschema
 import pyarrow.parquet as pq
 import pytest
 
-from benchmarks import floors, mixed, workloads
+from benchmarks import floors, mixed, workload, workloads
 
 
 @pytest.mark.parametrize("name", list(workloads.MAKERS))
 def test_lines_and_table_hold_the_same_calls(name, tmp_path):
-    workload = workloads.write(name, tmp_path, 60)
-    records = [json.loads(line) for line in workload.lines.read_text().splitlines()]
+    files = workloads.write(name, tmp_path, 60)
+    records = [json.loads(line) for line in files.lines.read_text().splitlines()]
     assert len(records) == 60
     wanted = [
         (record["trace_id"], kind, call["name"])
@@ -19,7 +19,7 @@ def test_lines_and_table_hold_the_same_calls(name, tmp_path):
         for kind, key in (("call", "tool_calls"), ("expected", "expected"))
         for call in record[key]
     ]
-    rows = pq.read_table(workload.table).to_pylist()
+    rows = pq.read_table(files.table).to_pylist()
     assert [(row["trace_id"], row["row"], row["name"]) for row in rows if row["row"] != "trace"] == wanted
     assert {row["trace_id"] for row in rows} == {record["trace_id"] for record in records}
     made = [json.loads(row["arguments"]) for row in rows if row["row"] == "call"]
@@ -64,7 +64,7 @@ def test_mixed_drops_changes_and_repeats_what_it_promises():
 
 
 def test_every_call_of_the_hostile_tool_is_invalid():
-    check = jsonschema.Draft202012Validator(workloads.TOOLS["hostile"]["never_right"])
+    check = jsonschema.Draft202012Validator(workload.TOOLS["hostile"]["never_right"])
     calls = [
         json.loads(arguments)
         for chunk in workloads.chunks("hostile", 60)
@@ -77,7 +77,7 @@ def test_every_call_of_the_hostile_tool_is_invalid():
 
 
 def test_the_floors_read_every_call(tmp_path):
-    workload = workloads.write("mixed", tmp_path, 40)
+    files = workloads.write("mixed", tmp_path, 40)
     calls = sum(len(actual) + len(expected) for chunk in workloads.chunks("mixed", 40) for _, actual, expected in chunk)
-    assert floors.read_lines(workload.lines) == calls
-    assert floors.read_table(workload.table) == calls
+    assert floors.read_lines(files.lines) == calls
+    assert floors.read_table(files.table) == calls
