@@ -41,11 +41,12 @@ def score(
         StateError: A database of a state check cannot be reached.
         StoreError: The results cannot be written.
     """
+    resolved = as_suite(suite)  # before anything heavy is loaded: most mistakes are made here
     from tracelens.run import score_run
 
     folder = temporary_folder() if out is None else Path(out)
     try:
-        path = score_run(source, as_suite(suite), out=folder, format=format, progress=progress)
+        path = score_run(source, resolved, out=folder, format=format, progress=progress)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)

@@ -89,7 +89,7 @@ class Summary:
 
 
 _FUNNEL = "SELECT step, n_traces FROM funnel ORDER BY step_index"
-_MEANS = ", ".join(f"avg({name}) AS {name}, count({name}) AS n_{name}" for name in SCORES)
+_MEANS = ", ".join(f"favg({name}) AS {name}, count({name}) AS n_{name}" for name in SCORES)
 _SCORES = f"SELECT count(*) AS n, {_MEANS} FROM stored.traces"  # noqa: S608  column names of ours
 _FACTS = "SELECT suite, n_rejects, len(missing_cases) AS n_missing_cases FROM stored.runs"
 _REASONS = "SELECT reason, n_traces, example_trace_id FROM top_reasons ORDER BY n_traces DESC, reason LIMIT ?"

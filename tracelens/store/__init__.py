@@ -13,10 +13,11 @@ Example:
 
 from tracelens.store.connection import connect
 from tracelens.store.copy import copy_run
-from tracelens.store.export import export
+from tracelens.store.export import Form, export
 from tracelens.store.folder import RunWriter
 from tracelens.store.prune import prune
 from tracelens.store.reader import Run, list_runs, open_run
 from tracelens.store.replay import replay
+from tracelens.tables import STORED_TABLES
 
-__all__ = ["Run", "RunWriter", "connect", "copy_run", "export", "list_runs", "open_run", "prune", "replay"]
+__all__ = ["STORED_TABLES", "Form", "Run", "RunWriter", "connect", "copy_run", "export", "list_runs", "open_run", "prune", "replay"]

@@ -1,0 +1,85 @@
+"""What goes to the terminal: data to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from tracelens.errors import TraceLensError
+from tracelens.results.page import Line, Style, plain, safe
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+_STYLES: Mapping[Style, str] = {
+    "": "",
+    "title": "bold",
+    "strong": "bold",
+    "dim": "dim",
+    "good": "green",
+    "bad": "red",
+    "warn": "yellow",
+    "name": "cyan",
+}
+
+
+def print_lines(lines: Iterable[Line], *, error: bool = False) -> None:
+    """Print a page: with colours on a terminal (unless NO_COLOR is set), else as plain text.
+
+    Args:
+        lines: The page.
+        error: Whether it goes to standard error.
+    """
+    stream = sys.stderr if error else sys.stdout
+    if not stream.isatty():
+        stream.write(plain(lines) + "\n")
+        return
+    from rich.console import Console
+
+    console = Console(file=stream, highlight=False, markup=False, emoji=False)
+    for line in lines:
+        console.print(_text(line), soft_wrap=True)
+
+
+def _text(line: Line) -> Text:
+    """A line as rich shows it."""
+    from rich.text import Text
+
+    return Text.assemble(*((text, _STYLES[style]) for text, style in line))
+
+
+def print_json(value: Any) -> None:
+    """Print a value as indented JSON; times as ISO 8601."""
+    import orjson
+
+    options = orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+    sys.stdout.write(orjson.dumps(value, option=options, default=str).decode())
+
+
+def say(text: str) -> None:
+    """One line to standard error."""
+    print_lines([[(text, "dim")]], error=True)
+
+
+def print_error(error: TraceLensError) -> None:
+    """An error: what is wrong, where, and what to do."""
+    kind = "internal error" if error.exit_code == 4 else "error"
+    first, *rest = (safe(line) for line in error.message.split("\n"))
+    lines: list[Line] = [[(f"{kind}: ", "bad"), (first, "strong")]]
+    lines.extend([(line, "")] for line in rest)
+    if error.where:
+        lines.append([("  where: ", "dim"), (safe(error.where), "")])
+    if error.hint:
+        lines.append([("  hint:  ", "dim"), (safe(error.hint), "good")])
+    print_lines(lines, error=True)
+
+
+def print_internal(error: Exception) -> None:
+    """An error nobody foresaw, with its traceback."""
+    import traceback
+
+    sys.stderr.write("".join(traceback.format_exception(error)))
+    print_lines(
+        [[("internal error: ", "bad"), ("this is a bug of TraceLens; please report the lines above", "")]], error=True
+    )

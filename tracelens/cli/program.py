@@ -1,0 +1,77 @@
+"""The program `tracelens`: commands, errors and exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from cyclopts import App, Parameter
+
+from tracelens import __version__
+from tracelens.errors import TraceLensError
+
+INTERNAL = 4
+"""Exit code of what should never happen."""
+
+app = App(
+    name="tracelens",
+    help="Score traces of tool-using agents: schema checks, call matching, trajectories, state and routing.",
+    version=__version__,
+    help_epilogue=(
+        "Start with `tracelens demo`. Exit codes: 0 done or passed, 1 gate failed, 2 usage or suite error, "
+        "3 input unreadable or nothing scored, 4 internal error."
+    ),
+    help_format="markdown",
+    default_parameter=Parameter(negative=()),
+    suppress_keyboard_interrupt=False,
+)
+
+_COMMANDS = (
+    ("demo", "demo:demo", "Score a small example and learn what each rung finds."),
+    ("lint", "suites:lint", "Check a suite: schemas, formats, references."),
+    ("score", "score:score", "Score traces with every rung and show the funnel."),
+    ("rescore", "score:rescore", "Score the traces of a run again with another suite."),
+    ("explain", "explain:explain", "Show one trace rung by rung."),
+    ("sql", "query:sql", "Ask the results in SQL."),
+    ("export", "store:export", "Copy the results into a DuckDB file, CSV, Parquet or Arrow."),
+    ("prune", "store:prune", "Remove old runs."),
+    ("schema", "suites:schema", "Print the JSON Schema of the suite file, or what every column means."),
+)
+
+for _order, (_name, _home, _help) in enumerate(_COMMANDS):
+    # by name, so that only the command that is called is imported
+    app.command(f"tracelens.cli.{_home}", name=_name, help=_help, sort_key=_order)
+
+
+def main(tokens: Sequence[str] | None = None) -> int:
+    """Run the program.
+
+    Args:
+        tokens: The arguments; those of the process when None.
+
+    Returns:
+        The exit code. Errors are printed to standard error, with place and remedy.
+    """
+    try:
+        code = app(tokens, result_action="return_value")
+    except SystemExit as stop:  # cyclopts has printed help or a usage error
+        return stop.code if isinstance(stop.code, int) else 0
+    except TraceLensError as error:
+        from tracelens.cli.console import print_error
+
+        print_error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        sys.stderr.write("interrupted\n")
+        return 130
+    except BrokenPipeError:
+        # the reader of our output has left: nothing is wrong, and Python must not complain when it flushes
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except Exception as error:  # noqa: BLE001  the last resort of the program
+        from tracelens.cli.console import print_internal
+
+        print_internal(error)
+        return INTERNAL
+    return code if isinstance(code, int) else 0

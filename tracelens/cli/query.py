@@ -1,0 +1,111 @@
+"""`tracelens sql`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from tracelens.cli.console import print_json, print_lines, say
+from tracelens.errors import UsageError
+from tracelens.results.page import WIDTH, Line, short
+
+if TYPE_CHECKING:
+    import duckdb
+    import polars as pl
+
+_CELL = 48
+_LIST = """
+    SELECT view_name AS name, regexp_extract(comment, '^[^.]*') AS contents FROM duckdb_views()
+    WHERE NOT internal AND schema_name = 'main' ORDER BY name
+"""
+
+
+def sql(
+    results: Path,
+    query: str | None = None,
+    /,
+    *,
+    output: Literal["table", "csv", "json"] = "table",
+    rows: int = 40,
+) -> None:
+    """Ask the results in SQL (DuckDB): tables, views and macros over all runs of the folder.
+
+    Args:
+        results: Results folder.
+        query: The query; without one the tables and views are listed.
+        output: How to print the answer.
+        rows: Rows that a printed table shows at most; 0 shows all.
+    """
+    from tracelens.store import connect
+
+    with connect(results, comments=query is None) as duck:
+        answer = _answer(duck, query or _LIST)
+    if output == "json":
+        print_json(answer.to_dicts())
+    elif output == "csv":
+        sys.stdout.write(_flat(answer).write_csv())
+    else:
+        shown = answer.head(rows) if rows else answer
+        print_lines(table_lines(shown, cell=_CELL if query else WIDTH))
+        if answer.height > shown.height:
+            say(f"{answer.height - shown.height:,} more rows; --rows 0 shows all")
+
+
+def _answer(duck: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
+    """The answer as a frame; a statement without one gives an empty frame."""
+    import duckdb
+    import polars as pl
+
+    try:
+        relation: duckdb.DuckDBPyRelation | None = duck.sql(query)
+        answer: pl.DataFrame = pl.DataFrame() if relation is None else relation.pl()
+    except duckdb.Error as error:
+        raise UsageError(str(error), where="SQL", hint="`tracelens sql DIR` lists tables and views") from error
+    return answer
+
+
+def table_lines(frame: pl.DataFrame, *, cell: int = _CELL) -> list[Line]:
+    """A frame as aligned columns, numbers to the right, no column wider than a cell."""
+    cells = [[_cell(value, cell) for value in frame[name]] for name in frame.columns]
+    names = [short(name, cell) for name in frame.columns]
+    widths = [max(map(len, (name, *column))) for name, column in zip(names, cells, strict=True)]
+    right = [dtype.is_numeric() for dtype in frame.dtypes]
+
+    def line(parts: list[str]) -> str:
+        aligned = (
+            part.rjust(width) if to_right else part.ljust(width)
+            for part, width, to_right in zip(parts, widths, right, strict=True)
+        )
+        return "  ".join(aligned)
+
+    body: list[Line] = [[(line(list(row)), "")] for row in zip(*cells, strict=True)]
+    return [[(line(names), "title")], [("  ".join("─" * width for width in widths), "dim")], *body]
+
+
+def _cell(value: Any, width: int) -> str:
+    """One value as text."""
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    nested = hasattr(value, "to_list") or isinstance(value, dict)
+    return short(_json(value) if nested else str(value), width)
+
+
+def _json(value: Any) -> str:
+    """A list or struct as JSON text."""
+    import orjson
+
+    return orjson.dumps(value.to_list() if hasattr(value, "to_list") else value, default=str).decode()
+
+
+def _flat(frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with lists and structs as JSON text, which CSV can hold."""
+    import polars as pl
+
+    nested = [name for name, dtype in frame.schema.items() if dtype.is_nested()]
+    return frame.with_columns(
+        pl.Series(name, [None if value is None else _json(value) for value in frame[name]], pl.String)
+        for name in nested
+    )

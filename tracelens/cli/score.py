@@ -1,0 +1,86 @@
+"""`tracelens score` and `tracelens rescore`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracelens.cli.console import print_json, print_lines, say
+from tracelens.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from tracelens.results import Results
+
+
+def score(
+    inputs: list[str],
+    /,
+    *,
+    suite: Path | None = None,
+    out: Path | None = None,
+    format: str = "auto",
+    json: bool = False,
+    max_rejects: int | None = None,
+    quiet: bool = False,
+) -> int:
+    """Score traces with every rung and show the funnel.
+
+    Args:
+        inputs: Files, globs or folders of traces.
+        suite: The suite file. Without one there are diagnostics and safety checks only.
+        out: Results folder, to which the run is added. Without one only the summary is shown.
+        format: Name of the input format; `auto` finds it.
+        json: Print the summary as JSON.
+        max_rejects: Exit with 3 if more records than this cannot be read.
+        quiet: No progress bar.
+    """
+    from tracelens.results import score as run
+
+    if not inputs:
+        raise UsageError("no input given", hint="name a file, as in `tracelens score traces.jsonl --suite suite.toml`")
+    results = run(inputs, suite, out=out, format=format, progress=False if quiet else "auto")
+    return show(results, json=json, kept=out is not None, max_rejects=max_rejects)
+
+
+def rescore(
+    results: Path,
+    /,
+    *,
+    suite: Path,
+    out: Path | None = None,
+    run: str | None = None,
+    json: bool = False,
+) -> int:
+    """Score the traces of a run again with another suite, without their source.
+
+    Args:
+        results: Results folder.
+        suite: The suite file.
+        out: Results folder for the new run; the same one by default.
+        run: Id of the run, or its beginning; the latest one by default.
+        json: Print the summary as JSON.
+    """
+    from tracelens.results import open_results
+
+    again = open_results(results, run).rescore(suite, out=out or results)
+    return show(again, json=json, kept=True)
+
+
+def show(results: Results, *, json: bool, kept: bool, max_rejects: int | None = None) -> int:
+    """Print the summary of a run; raise if too much was rejected."""
+    summary = results.summary()
+    if json:
+        print_json(summary.to_dict() | ({"path": str(results.path)} if kept else {}))
+    else:
+        print_lines(summary.lines())
+    if kept:
+        folder = results.path.parent.parent
+        example = next((row["example_trace_id"] for row in summary.reasons), "TRACE")
+        say(f"\nRun folder {results.path}\nLook at one trace: tracelens explain {folder} {example}")
+    if max_rejects is not None and summary.n_rejects > max_rejects:
+        raise InputError(
+            f"{summary.n_rejects:,} records could not be read, more than --max-rejects {max_rejects}",
+            where=str(results.path) if kept else "",
+            hint="table `rejects` names file, line and reason of each",
+        )
+    return 0
