@@ -99,7 +99,7 @@ def test_unknown_zone() -> None:
         load_zone("../etc/passwd")
 
 
-@given(st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)), st.integers(-23 * 60, 23 * 60))  # noqa: DTZ001
+@given(st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)), st.integers(-23 * 60, 23 * 60))
 def test_the_same_instant_in_any_offset(moment: datetime, minutes: int) -> None:
     aware = moment.replace(tzinfo=UTC)
     there = aware.astimezone(timezone(timedelta(minutes=minutes)))
