@@ -59,7 +59,7 @@ def test_windows_and_rust_let_through_what_a_gate_finds(name, gate, windows):
     compiled = re.compile(gate, re.IGNORECASE | re.ASCII | re.DOTALL)
     table = window_table(windows)
 
-    @settings(max_examples=60)
+    @settings(max_examples=25)
     @given(st.from_regex(compiled), TEXTS)
     def check(text, around):
         text = text.encode("utf-8", "replace").decode()
@@ -72,7 +72,7 @@ def test_windows_and_rust_let_through_what_a_gate_finds(name, gate, windows):
     check()
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(st.lists(st.tuples(VALUES, SPELLINGS, STATES), max_size=5), st.lists(TEXTS, max_size=3))
 def test_scanning_equals_the_analysis_of_every_call(values, said):
     rows = []
@@ -94,7 +94,7 @@ PATTERNS = st.sampled_from(
 )  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     st.lists(PATTERNS, min_size=1, max_size=2),
     st.lists(st.text('ab xy1K\u212a@,\t\x1c\n"\\drm$(é', max_size=8), max_size=5),

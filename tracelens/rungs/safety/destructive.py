@@ -154,8 +154,8 @@ RULES = (
         "destructive",
         "shutdown of the machine",
         rf"\bshutdown{GAP}(?:-[a-z]|now\b|/[srfpt]\b|\+?[0-9])|\bsystemctl{GAP}(?:-[a-z0-9=_.-]+{GAP})*"
-        rf"(?:poweroff|reboot|halt|kexec)\b|\binit{GAP}[06]\b",
-        ("tdow", "emct", rf"it{BREAK}"),
+        rf"(?:poweroff|reboot|halt|kexec)\b|\binit[ \t][06]\b",
+        ("tdow", "emct", r"it\s[06]"),
     ),
     Rule(
         "destructive",

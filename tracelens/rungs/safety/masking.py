@@ -18,12 +18,16 @@ LEVELS = 3
 MASKED = re.compile(r"\[secret:([a-z]+):([0-9a-f]{12})\]")
 """A masked secret."""
 
-SECRET_NAME = (  # noqa: S105 - names of secrets, not a secret
+NAMES_OF_SECRETS = (
     r"(?:password|passwd|passphrase|pwd|api[_-]?key|(?:access|auth|refresh|session)[_-]?token|client[_-]?secret"
     r"|secret[_-]?(?:access[_-]?)?key|app[_-]?secret)"
 )
 """Regular expression: a name whose value is a secret."""
 
+_ASSIGNED = (
+    rf"{NAMES_OF_SECRETS}(?P<q>[\"']?)\s*[:=]\s*\[?\s*"
+    r"(?:\"(?P<a>(?:[^\"\\]|\\.)+)\"|'(?P<b>[^'\"\\]+)'|(?P<c>[^\s\"'\\,;&<>(){}\[\]]+))"
+)
 _BEGIN = r"-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
 _END = r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
 
@@ -44,11 +48,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("basic", r"\bbasic\s+(?P<v>[A-Za-z0-9+/]{12,}={0,2})(?![\w+/=])"),
     ("bearer", r"\bbearer\s+(?P<v>[\w.~+/-]{16,}=*|(?=[A-Za-z_.~+/-]*\d)[\w.~+/-]+=*)(?=[\"'\\\s,;]|\Z)"),
     ("url", r"\b[a-z][a-z0-9+.-]*://[^\s/:@\"'\\]*:(?P<v>(?!\[secret:)[^\s/@\"'\\]{3,})@"),
-    (
-        "assigned",
-        rf"(?P<k>\"?){SECRET_NAME}[\"']?\s*[:=]\s*\[?\s*"
-        + r"(?:\"(?P<a>(?:[^\"\\]|\\.)+)\"|'(?P<b>[^'\"\\]+)'|(?P<c>[^\s\"'\\,;&<>(){}\[\]]+))",
-    ),
+    ("assigned", _ASSIGNED),
 )
 _COMPILED = tuple((kind, re.compile(rf"(?<!\\){shape}", re.IGNORECASE | re.ASCII)) for kind, shape in _SHAPES)
 _RANK = {kind: rank for rank, (kind, _) in enumerate(_SHAPES)}
@@ -62,7 +62,7 @@ _LINE_BREAKS = re.compile(r"\\+[nrt]|\s")
 GATE = (
     r"\[secret:|-----begin |\beyj|\ba[ksb]ia[a-z0-9]{16}|\bgh[pousr]_|\bgithub_pat_|\bglpat-|\bxox[abeoprs]-|\bxapp-|\bsk-"
     r"|\baiza|\bya29\.|\b[sr]k_(?:live|test)_|\bnpm_|\bhf_|\bsg\.|\bbasic[\t\n\v\f\r \\+]|\bbearer[\t\n\v\f\r \\+]"
-    rf"|://[^/@]*?:[^/@]*?@|{SECRET_NAME}[\\\"']*[\t\n\v\f\r ]*[:=]"
+    rf"|://[^/@]*?:[^/@]*?@|{NAMES_OF_SECRETS}[\\\"']*[\t\n\v\f\r ]*[:=]"
 )
 """Regular expression found in every text that holds a secret (see the module ``rules``)."""
 
@@ -161,7 +161,7 @@ def _in_view(view: str, text: str, places: list[int] | None, level: int) -> Iter
             if kind == "assigned" and not _is_value(match, group):
                 continue
             # a bare JSON value takes quotes along, escaped as often as the text around it is
-            bare = group == "c" and match["k"] == '"'
+            bare = group == "c" and match["q"] == '"'
             quote = "\\" * (2**level - 1) + '"' if bare else ""
             value = view[start:end]
             if places is not None:

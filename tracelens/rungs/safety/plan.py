@@ -49,7 +49,7 @@ class SafetyPlan:
         own: The suite's own patterns.
         gate: Rust regular expression found in every JSON text with a hit of a pack, "" when no pack is on.
         loose_gate: The same for texts that are not valid JSON.
-        table: uint64[4, 256], the byte patterns that go with the gates (see `mark_texts`).
+        table: uint64[1024], the byte patterns that go with the gates (see `mark_texts`).
     """
 
     packs: frozenset[str]

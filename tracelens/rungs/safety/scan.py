@@ -11,7 +11,7 @@ from tracelens.columns import Texts
 from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
 from tracelens.rungs.safety.analyse import Hit, analyse_answer, analyse_call
 from tracelens.rungs.safety.leaves import JSON_STATES
-from tracelens.rungs.safety.masking import GATE, SECRET_NAME, WINDOWS, mask
+from tracelens.rungs.safety.masking import GATE, NAMES_OF_SECRETS, WINDOWS, mask
 from tracelens.rungs.safety.plan import SafetyPlan
 from tracelens.rungs.safety.prefilter import marks, own_passes, passes
 from tracelens.rungs.safety.rules import rust_gate, window_table
@@ -149,7 +149,7 @@ def mask_leaves(paths: pl.Series, values: pl.Series) -> pl.Series:
         ['"ann"', '"[secret:assigned:f52fbd32b2b3]"']
     """
     out = mask_series(values)
-    named = paths.str.contains(f"(?i){SECRET_NAME}").fill_null(value=False).to_numpy()
+    named = paths.str.contains(f"(?i){NAMES_OF_SECRETS}").fill_null(value=False).to_numpy()
     rows = np.flatnonzero(named & out.is_not_null().to_numpy())
     if not rows.size:
         return out
