@@ -58,7 +58,7 @@ def _text(value: Any) -> Any:
 
 
 def _filled(value: str) -> str:
-    if not value.strip():
+    if not value:
         raise RefusedError("should not be empty")
     return value
 
