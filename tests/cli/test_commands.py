@@ -41,10 +41,12 @@ def test_version_and_help(tl):
     assert tl("--version")[:2] == (0, f"{__version__}\n")
     code, out, _ = tl("--help")
     assert code == 0
-    assert all(f"│ {name} " in out for name in ("demo", "lint", "score", "rescore", "explain", "sql", "export"))
+    assert all(f"│ {name} " in out for name in ("demo", "init", "lint", "score", "rescore", "explain", "sql", "export"))
 
 
-@pytest.mark.parametrize("name", ["demo", "lint", "score", "rescore", "explain", "sql", "export", "prune", "schema"])
+@pytest.mark.parametrize(
+    "name", ["demo", "init", "lint", "score", "rescore", "explain", "sql", "export", "prune", "schema"]
+)
 def test_every_command_explains_itself(tl, name):
     code, out, _ = tl(name, "--help")
     assert code == 0
@@ -245,3 +247,21 @@ def test_lint_of_a_suite_that_does_not_load(tl, tmp_path):
     code, out, error = tl("lint", tmp_path / "none.toml")
     assert (code, out) == (2, "")
     assert "none.toml" in error
+
+
+def test_init_writes_a_suite_that_lint_accepts(tl, root, tmp_path):
+    traces, suite = root / "tracelens" / "demo" / "traces.jsonl", tmp_path / "flights.toml"
+    code, out, error = tl("init", traces, "--out", suite)
+    assert (code, out.splitlines()[0]) == (0, str(suite))
+    assert "1 traces, 2 tools" in error
+    assert 'name = "flights"' in suite.read_text()
+    assert tl("lint", suite)[0] == 0
+    code, out, error = tl("init", traces, "--out", suite)
+    assert (code, out) == (2, "")
+    assert "exists already" in error
+    assert tl("init", traces, "--out", suite, "--force", "--name", "other")[0] == 0
+    assert 'name = "other"' in suite.read_text()
+
+
+def test_init_of_nothing_readable(tl, tmp_path):
+    assert tl("init", tmp_path / "none.jsonl", "--out", tmp_path / "s.toml")[0] == 3

@@ -29,6 +29,7 @@ app = App(
 
 _COMMANDS = (
     ("demo", "demo:demo", "Score a small example and learn what each rung finds."),
+    ("init", "suites:init", "Write a starter suite from traces."),
     ("lint", "suites:lint", "Check a suite: schemas, formats, references."),
     ("score", "score:score", "Score traces with every rung and show the funnel."),
     ("rescore", "score:rescore", "Score the traces of a run again with another suite."),

@@ -7,8 +7,46 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from tracelens.cli.console import print_json, print_lines
+from tracelens.cli.console import print_json, print_lines, say
+from tracelens.errors import UsageError
 from tracelens.results.page import Line, safe
+
+
+def init(
+    inputs: list[str],
+    /,
+    *,
+    out: Path = Path("suite.toml"),
+    name: str | None = None,
+    format: str = "auto",
+    force: bool = False,
+) -> None:
+    """Write a starter suite from traces: the tools seen, their schemas (found or inferred), and the references.
+
+    Prints the files made.
+
+    Args:
+        inputs: Files, globs or folders of traces.
+        out: The suite file; what it names is written beside it.
+        name: Name of the suite; by default that of the suite file, or of its folder for `suite.toml`.
+        format: Name of the input format; `auto` finds it.
+        force: Replace files that exist.
+    """
+    from tracelens.init import starter_suite
+    from tracelens.sources.detect import open_input
+
+    if not inputs:
+        raise UsageError("no input given", hint="name a file, as in `tracelens init traces.jsonl`")
+    opened = open_input(inputs, format)
+    say(opened.explanation)
+    stem = out.resolve().parent.name if out.stem == "suite" else out.stem
+    made = starter_suite((parse(block) for parse, block in opened.blocks()), name or stem)
+    for file in made.save(out, overwrite=force):
+        print(file)
+    say(f"{made.n_traces:,} traces, {made.n_tools:,} tools, {made.n_cases:,} cases")
+    for note in made.notes:
+        say(f"note: {note}")
+    say(f"Next: tracelens lint {out}, then tracelens score {' '.join(inputs)} --suite {out} --out results")
 
 
 def lint(suite: Path, /, *, strict: bool = False, json: bool = False) -> int:

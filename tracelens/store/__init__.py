@@ -20,4 +20,16 @@ from tracelens.store.reader import Run, list_runs, open_run
 from tracelens.store.replay import replay
 from tracelens.tables import STORED_TABLES
 
-__all__ = ["STORED_TABLES", "Form", "Run", "RunWriter", "connect", "copy_run", "export", "list_runs", "open_run", "prune", "replay"]
+__all__ = [
+    "STORED_TABLES",
+    "Form",
+    "Run",
+    "RunWriter",
+    "connect",
+    "copy_run",
+    "export",
+    "list_runs",
+    "open_run",
+    "prune",
+    "replay",
+]

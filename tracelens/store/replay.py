@@ -45,6 +45,8 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
             rejects=columns.empty(columns.REJECTS),
             n_records=part.height,
         ).checked()
+    calls.must_be_done()
+    expected.must_be_done()
 
 
 class _Following:
@@ -70,6 +72,15 @@ class _Following:
                 self._rest = frame.slice(n)
                 break
         return pl.concat(parts) if parts else self._nothing(numbers)
+
+    def must_be_done(self) -> None:
+        """Refuse rows that no trace has claimed.
+
+        Raises:
+            InternalError: There are some: they do not stand in the order of their traces.
+        """
+        if self._next() is not None:
+            raise InternalError("rows are not in the order of traces", where=f"table {self._table}")
 
     def _next(self) -> pl.DataFrame | None:
         if self._rest is not None:
