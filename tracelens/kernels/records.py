@@ -8,7 +8,7 @@ import numpy as np
 
 from tracelens.kernels.hash import hash_bytes
 from tracelens.kernels.scan import skip_space
-from tracelens.kernels.words import byte_at, byte_mask, inlined, lean, load8, pointer, trailing_zeros
+from tracelens.kernels.words import byte_at, byte_mask, lean, load8, pointer, trailing_zeros
 
 NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
 
@@ -45,6 +45,37 @@ def split_lines(data: np.ndarray, begin: int, size: int, starts: np.ndarray, end
 
 
 @lean
+def count_lines(buf: Any, start: int, end: int) -> int:
+    """The number of line ends in ``buf[start:end]``."""
+    n = 0
+    i = start
+    while i < end:
+        hit = byte_mask(load8(buf, i), NEWLINES)
+        if hit == 0:
+            i += 8
+            continue
+        i += (trailing_zeros(hit) >> 3) + 1
+        n += i <= end
+    return n
+
+
+@lean
+def last_newline(data: np.ndarray, size: int) -> int:
+    r"""The index of the last ``\n`` in ``data[:size]``, or -1."""
+    buf = pointer(data)
+    i = size - 1
+    while i >= 0 and byte_at(buf, i) != 10:
+        i -= 1
+    return i
+
+
+@lean
+def newlines(data: np.ndarray, begin: int, end: int) -> int:
+    r"""The number of ``\n`` in ``data[begin:end]``."""
+    return count_lines(pointer(data), begin, end)
+
+
+@lean
 def string_end(buf: Any, i: int, size: int) -> int:
     """The index behind the string whose quote stands at ``i``, unchecked; ``size`` where it does not end."""
     i += 1
@@ -75,15 +106,6 @@ def element_end(buf: Any, i: int, size: int) -> int:
             depth = max(depth - 1, 0)
         i += 1
     return -1
-
-
-@inlined
-def count_lines(buf: Any, start: int, end: int) -> int:
-    """The number of line ends in ``buf[start:end]``."""
-    n = 0
-    for i in range(start, end):
-        n += byte_at(buf, i) == 10
-    return n
 
 
 @lean

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +42,12 @@ class Cells:
         return self.raw & KIND_MASK
 
 
+@cache
+def _mask_of(kinds: tuple[int, ...]) -> npt.NDArray[np.bool_]:
+    """bool[256]: which raw bytes are of one of those kinds."""
+    return np.isin(np.arange(256) & int(KIND_MASK), kinds)
+
+
 class Found:
     """The rows of one table of a projected block.
 
@@ -68,7 +75,7 @@ class Found:
 
     def has(self, name: str, *kinds: int) -> npt.NDArray[np.bool_]:
         """bool[n]: cells of one of those kinds."""
-        return np.isin(self.cells(name).kind, kinds)
+        return _mask_of(kinds)[self.cells(name).raw]
 
     def text(self, name: str, *kinds: int, where: npt.NDArray[np.bool_] | None = None) -> pa.LargeStringArray:
         """Cells of those kinds as text: a string's contents, anything else as JSON text; other cells are null.

@@ -16,10 +16,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens.columns import EXPECTED, REJECTS, Batch, empty, table
-from tracelens.kernels.records import hash_records
+from tracelens.kernels.records import hash_records, newlines
 from tracelens.projection import Projected, Projection, reason, run
 from tracelens.sources.files import File
-from tracelens.sources.io import BLOCK, Block, Layout, read_blocks
+from tracelens.sources.io import BLOCK, Block, Layout, Marks, read_blocks
 
 SHOWN = 200
 """Characters of a bad record that are shown."""
@@ -43,13 +43,13 @@ class Head:
     """The beginning of a file, for recognising it.
 
     Attributes:
-        name: The file's name.
+        file: The file.
         layout: How the file seems to hold its records.
         records: The first records, as `json.loads` reads them; broken ones are left out.
         start: Its first bytes.
     """
 
-    name: str
+    file: File
     layout: Layout
     records: Sequence[Any]
     start: bytes
@@ -105,12 +105,14 @@ class Records:
     Attributes:
         block: The block.
         found: The rows; row i of the outermost table is record ``number[i]`` of the block.
+        lines: int64[good], the line of the file each starts on.
         digests: uint64[good, 2].
     """
 
     block: Block
     found: Projected
     number: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.int64]
     digests: npt.NDArray[np.uint64]
 
 
@@ -151,18 +153,19 @@ class JsonSource(ABC):
 
     def parse(self, block: Block) -> Batch:
         """The traces of a block."""
-        found = run(self.projection, block.data, block.starts, block.ends)
-        rejects = _Rejects(block)
+        marks = block.records()
+        found = run(self.projection, block.data, marks.starts, marks.ends)
+        rejects = _Rejects(block, marks)
         for record in np.flatnonzero(found.errors[:, 0] > 0):
             code, at = found.errors[record]
             rejects.add(int(record), reason(int(code)), int(at))
         found = self._without_faults(found, rejects)
-        digests = np.empty((block.starts.size, 2), np.uint64)
-        hash_records(block.data, block.starts, block.ends, digests)
+        digests = np.empty((marks.starts.size, 2), np.uint64)
+        hash_records(block.data, marks.starts, marks.ends, digests)
         number = found.top.parent.astype(np.int64)
-        made = self.tables(Records(block, found, number, digests[number]))
+        made = self.tables(Records(block, found, number, marks.lines[number], digests[number]))
         blank = int(np.count_nonzero(found.errors[:, 0] < 0))
-        n_records = block.starts.size + (block.failure is not None)
+        n_records = marks.starts.size + (block.failure is not None)
         return Batch(
             made.traces, made.calls, made.expected, rejects.table(), n_records, blank, made.notes, digests
         ).checked()
@@ -180,21 +183,22 @@ class JsonSource(ABC):
 class _Rejects:
     """The rejects of a block, in any order while they are found, by record in the end."""
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, marks: Marks) -> None:
         self.block = block
+        self.marks = marks
         self.found: list[tuple[int, int, int, str, str]] = []
         if block.failure is not None:
             why, at = block.failure
-            line = int(block.lines[-1]) + 1 if block.lines.size else block.first + 1
-            self.found.append((block.starts.size, line, block.offset + at, why, ""))
+            line = block.line + newlines(block.data, block.begin, at)
+            self.found.append((marks.starts.size, line, block.offset + at, why, ""))
 
     def add(self, record: int, why: str, at: int | None = None) -> None:
         """Reject a record, for a reason at a place in the block (its start if None)."""
         block = self.block
-        start, end = int(block.starts[record]), int(block.ends[record])
+        start, end = int(self.marks.starts[record]), int(self.marks.ends[record])
         text = block.data[start : min(end, start + 4 * SHOWN)].tobytes().decode("utf-8", "replace")[:SHOWN]
         place = start if at is None else at
-        self.found.append((record, int(block.lines[record]), block.offset + place, why, text))
+        self.found.append((record, int(self.marks.lines[record]), block.offset + place, why, text))
 
     def table(self) -> pa.Table:
         """The rejects by record."""

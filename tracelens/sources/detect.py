@@ -166,21 +166,23 @@ def head_of(file: File) -> Head:
     """
     for size in (1 << 18, 1 << 22, 1 << 26):
         start = read_head(file.path, size)
-        head = _head(file.name, start)
-        if head.records or len(start) < size:
+        head = _head(file, start)
+        if head.records or len(start) < size or start.startswith(b"PAR1"):
             break
     return head
 
 
-def _head(name: str, start: bytes) -> Head:
+def _head(file: File, start: bytes) -> Head:
+    if start.startswith(b"PAR1"):
+        return Head(file, "lines", [], start)
     text = start.lstrip()
     first, _, rest = text.partition(b"\n")
     alone = not rest.strip()
     if text.startswith(b"[") and (alone or not _loaded([first])):
-        return Head(name, "array", _elements(start), start)
+        return Head(file, "array", _elements(start), start)
     if text.startswith(b"{") and not alone and not _loaded([first]) and _looks_spread(text):
-        return Head(name, "document", _loaded([start]), start)
-    return Head(name, "lines", _loaded(start.split(b"\n")), start)
+        return Head(file, "document", _loaded([start]), start)
+    return Head(file, "lines", _loaded(start.split(b"\n")), start)
 
 
 def _looks_spread(start: bytes) -> bool:
@@ -198,9 +200,9 @@ def layout_of(head: Head, source: Source) -> Layout:
 
 def _loaded(lines: Iterable[bytes]) -> list[Any]:
     """The records among the first lines that are JSON."""
-    found = []
-    for line in lines:
-        if len(found) == LOOKED_AT:
+    found: list[Any] = []
+    for tried, line in enumerate(lines):
+        if len(found) == LOOKED_AT or tried == 10 * LOOKED_AT:
             break
         try:
             if line.strip():

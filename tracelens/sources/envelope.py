@@ -113,7 +113,7 @@ def trace_columns(records: Records, line: Found, *, made_up: bool = True) -> dic
     block = records.block
     given = line.text("trace_id", STRING, NUMBER)
     given = pc.if_else(pc.equal(given, ""), pa.scalar(None, TEXT), given)
-    lines = block.lines[records.number]
+    lines = records.lines
     columns: dict[str, Any] = {
         "trace": np.arange(line.n, dtype=np.uint32),
         "trace_id": given,

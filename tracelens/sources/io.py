@@ -8,9 +8,9 @@ on blocks, in any thread.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,15 @@ import pyarrow as pa
 
 from tracelens.columns import PADDING
 from tracelens.errors import InputError
-from tracelens.kernels.records import AFTER, BEFORE, INSIDE, split_elements, split_lines
+from tracelens.kernels.records import (
+    AFTER,
+    BEFORE,
+    INSIDE,
+    last_newline,
+    newlines,
+    split_elements,
+    split_lines,
+)
 from tracelens.sources.files import File
 
 BLOCK = 16 << 20
@@ -36,8 +44,8 @@ Layout = Literal["lines", "array", "document"]
 class Reader(Protocol):
     """A stream of bytes."""
 
-    def read(self, size: int, /) -> bytes:
-        """The next bytes, at most ``size``; empty at the end."""
+    def readinto(self, buffer: memoryview, /) -> int | None:
+        """Read the next bytes into a buffer; 0 at the end."""
         ...
 
 
@@ -48,26 +56,47 @@ class Block:
     Attributes:
         source: The file's name.
         data: uint8, padded.
-        starts: int64[records], where each record starts in ``data``.
-        ends: int64[records], where it ends.
-        lines: int64[records], the line of the file it starts on, from 1.
+        size: Bytes of ``data`` that count.
+        line: Line of the file that the block starts on, from 1.
         offset: Offset in the (decompressed) file of ``data[0]``.
         first: Number of the block's first record in the file, from 0.
         layout: How the file holds its records.
         alone: Whether the input is this one file.
+        begin: Where the first record may start: behind a byte order mark.
+        marks: Where the records start and end and how many line ends are before them, int64[3, records]; None for
+            lines, which are cut when the block is parsed.
         failure: Why the file ends early, with the place in ``data``; None if it does not.
     """
 
     source: str
     data: npt.NDArray[np.uint8]
-    starts: npt.NDArray[np.int64]
-    ends: npt.NDArray[np.int64]
-    lines: npt.NDArray[np.int64]
+    size: int
+    line: int = 1
     offset: int = 0
     first: int = 0
     layout: Layout = "lines"
     alone: bool = True
+    begin: int = 0
+    marks: npt.NDArray[np.int64] | None = None
     failure: tuple[str, int] | None = None
+
+    def records(self) -> Marks:
+        """Where the records start and end, and the lines of the file they start on: int64[records] each."""
+        if self.marks is not None:
+            starts, ends, passed = self.marks
+            return Marks(starts, ends, self.line + passed)
+        room = newlines(self.data, self.begin, self.size) + 1
+        starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
+        n = split_lines(self.data, self.begin, self.size, starts, ends)
+        return Marks(starts[:n], ends[:n], self.line + np.arange(n))
+
+
+class Marks(NamedTuple):
+    """The places of records, see `Block.records`."""
+
+    starts: npt.NDArray[np.int64]
+    ends: npt.NDArray[np.int64]
+    lines: npt.NDArray[np.int64]
 
 
 def open_stream(path: Path) -> Reader:
@@ -90,23 +119,17 @@ def open_stream(path: Path) -> Reader:
 
 def read_head(path: Path, size: int = 1 << 18) -> bytes:
     """The first bytes of a file, decompressed, without a byte order mark."""
-    stream = open_stream(path)
-    parts, have = [], 0
-    try:
-        while have < size and (part := stream.read(size - have)):
-            parts.append(part)
-            have += len(part)
-    except OSError:  # the rest is damaged: reading will say so at its place
-        pass
-    return b"".join(parts).removeprefix(BOM)
+    window = Window(open_stream(path), size)
+    window.fill()
+    return window.data[: window.size].tobytes().removeprefix(BOM)
 
 
 class Window:
     """A stream seen through a buffer that holds the bytes not yet cut into records.
 
     Attributes:
-        data: Bytes, with zeros behind them.
-        size: How many of them count.
+        data: uint8, padded.
+        size: How many of the bytes count.
         done: Whether the stream has ended.
         damage: Why it ended early, or None.
         offset: Offset in the stream of the first byte.
@@ -115,33 +138,37 @@ class Window:
     def __init__(self, stream: Reader, step: int) -> None:
         self.stream = stream
         self.step = step
-        self.data = bytearray()
+        self.data = np.zeros(PADDING, np.uint8)
         self.size = 0
         self.done = False
         self.damage: str | None = None
         self.offset = 0
 
     def fill(self) -> None:
-        """Add up to ``step`` bytes."""
-        del self.data[self.size :]
-        want = self.size + self.step
-        while len(self.data) < want and not self.done:
+        """Add ``step`` bytes, fewer only at the end, in an array of their own."""
+        if self.done:
+            return
+        room = self.size + self.step
+        data = np.empty(room + PADDING, np.uint8)
+        data[: self.size] = self.data[: self.size]
+        view = memoryview(data)
+        while self.size < room and not self.done:
             try:
-                part = self.stream.read(want - len(self.data))
+                got = self.stream.readinto(view[self.size : room]) or 0
             except OSError as error:
-                self.damage, part = f"the compressed data is damaged or cut off: {error}", b""
-            self.data += part
-            self.done = not part
-        self.size = len(self.data)
-        self.data += bytes(PADDING)
+                self.damage, got = f"the compressed data is damaged or cut off: {error}", 0
+            self.size += got
+            self.done = got == 0
+        data[self.size : self.size + PADDING] = 0
+        self.data = data
 
     def cut(self, end: int) -> npt.NDArray[np.uint8]:
-        """Take the bytes so far as a padded array of their own, and go on with those from ``end``."""
-        taken, rest = self.data, self.data[end : self.size]
-        self.data = bytearray(rest)
-        self.size = len(rest)
+        """Take the bytes so far, and go on with those from ``end``."""
+        taken = self.data
+        self.data = taken[end:]
+        self.size -= end
         self.offset += end
-        return np.frombuffer(taken, np.uint8)
+        return taken
 
 
 def read_blocks(file: File, layout: Layout, *, size: int = BLOCK, alone: bool = True) -> Iterator[Block]:
@@ -158,71 +185,42 @@ def read_blocks(file: File, layout: Layout, *, size: int = BLOCK, alone: bool = 
     """
     window = Window(open_stream(file.path), size)
     window.fill()
-    skip = len(BOM) if window.data.startswith(BOM) else 0
-    if layout == "lines":
-        blocks = _lines(window, skip, file.name)
-    elif layout == "array":
-        blocks = _elements(window, skip, file.name)
-    else:
-        blocks = _document(window, skip, file.name)
-    for block in blocks:
-        yield block if alone else _among_others(block)
-
-
-def _among_others(block: Block) -> Block:
-    return Block(
-        block.source,
-        block.data,
-        block.starts,
-        block.ends,
-        block.lines,
-        block.offset,
-        block.first,
-        block.layout,
-        alone=False,
-        failure=block.failure,
-    )
+    begin = len(BOM) if window.data[: len(BOM)].tobytes() == BOM else 0
+    cut = {"lines": _lines, "array": _elements, "document": _document}[layout]
+    for block in cut(window, begin, file.name):
+        yield replace(block, alone=alone)
 
 
 def _lines(window: Window, begin: int, name: str) -> Iterator[Block]:
-    first, reported = 0, False
+    line, reported = 1, False
     while window.size > begin:
-        end = window.data.rfind(b"\n", 0, window.size) + 1
-        if window.done:
-            end = window.size
+        end = window.size if window.done else last_newline(window.data, window.size) + 1
         if end == 0 and window.size < LONGEST:
             window.fill()
             continue
-        n = window.data.count(b"\n", 0, end) + 1
-        starts, ends = np.empty(n, np.int64), np.empty(n, np.int64)
         offset, failure = window.offset, None
-        if end == 0:  # a line too long for any block: what is there of it is dropped, up to the line's end
-            end = window.size
-            failure = ("the line is longer than 2 GiB", begin)
-            data = np.zeros(PADDING, np.uint8)
-            n = 0
+        if end == 0:
             _skip_line(window)
+            data, size = np.zeros(PADDING, np.uint8), 0
+            failure = ("the line is longer than 2 GiB", 0)
         else:
-            data = window.cut(end)
-            n = split_lines(data, begin, end, starts, ends)
+            data, size = window.cut(end), end
         if window.done and window.damage:
-            failure, reported = (window.damage, end), True
-        yield Block(name, data, starts[:n], ends[:n], first + 1 + np.arange(n), offset, first, failure=failure)
-        first += n + (n == 0)
+            failure, reported = (window.damage, size), True
+        yield Block(name, data, size, line, offset, line - 1, begin=begin, failure=failure)
+        line += newlines(data, begin, size) if size else 1
         begin = 0
-        if not window.done:
-            window.fill()
+        window.fill()
     if window.damage and not reported:
-        none = np.zeros(0, np.int64)
-        yield Block(name, np.zeros(PADDING, np.uint8), none, none, none, window.offset, first, failure=(window.damage, 0))
+        yield Block(name, np.zeros(PADDING, np.uint8), 0, line, window.offset, line - 1, failure=(window.damage, 0))
 
 
 def _skip_line(window: Window) -> None:
-    """Drop the bytes of a line that is too long."""
+    """Drop the bytes of a line that is too long for any block, up to its end."""
     while True:
-        end = window.data.find(b"\n", 0, window.size) + 1
-        window.cut(end or window.size)
-        if end or window.done:
+        ends = np.flatnonzero(window.data[: window.size] == 10)
+        window.cut(int(ends[0]) + 1 if ends.size else window.size)
+        if ends.size or window.done:
             return
         window.fill()
 
@@ -231,17 +229,16 @@ def _elements(window: Window, begin: int, name: str) -> Iterator[Block]:
     phase, first, line = BEFORE, 0, 1
     more = True
     while more:
-        starts, ends, lines = (np.empty(min(max(16, window.size // 2), 1 << 20), np.int64) for _ in range(3))
-        view = np.frombuffer(window.data, np.uint8)
-        n, at, phase = split_elements(view, begin, window.size, phase, starts, ends, lines)
-        more = not window.done or n == starts.size
+        marks = np.empty((3, min(max(16, window.size // 2), 1 << 20)), np.int64)
+        n, at, phase = split_elements(window.data, begin, window.size, phase, marks[0], marks[1], marks[2])
+        more = not window.done or n == marks.shape[1]
         failure = None
         if not more:
-            n, at, failure = _last_element(window, starts, ends, lines, n, at, phase)
-        passed, offset = int(np.count_nonzero(view[begin:at] == 10)), window.offset
+            n, at, failure = _last_element(window, marks, n, at, phase)
+        passed, offset, size = newlines(window.data, begin, at), window.offset, window.size
         data = window.cut(at)
         if n or failure:
-            yield Block(name, data, starts[:n], ends[:n], line + lines[:n], offset, first, "array", failure=failure)
+            yield Block(name, data, size, line, offset, first, "array", marks=marks[:, :n], failure=failure)
         first += n
         line += passed
         begin = 0
@@ -249,23 +246,17 @@ def _elements(window: Window, begin: int, name: str) -> Iterator[Block]:
 
 
 def _last_element(
-    window: Window,
-    starts: npt.NDArray[np.int64],
-    ends: npt.NDArray[np.int64],
-    lines: npt.NDArray[np.int64],
-    n: int,
-    at: int,
-    phase: int,
+    window: Window, marks: npt.NDArray[np.int64], n: int, at: int, phase: int
 ) -> tuple[int, int, tuple[str, int] | None]:
     """What is left when the file ends: an element cut off, nothing, or bytes that do not belong there."""
-    rest = bytes(window.data[at : window.size])
+    rest = window.data[at : window.size].tobytes()
+    lead = len(rest) - len(rest.lstrip())
     if phase == AFTER:
-        return n, at, ("trailing data after the array", at) if rest.strip() else None
+        return n, at, ("trailing data after the array", at + lead) if rest.strip() else None
     if phase == BEFORE and not rest.strip():
         return n, at, None
     if phase == INSIDE and rest.strip():
-        starts[n], ends[n] = at + len(rest) - len(rest.lstrip()), window.size
-        lines[n] = int(lines[n - 1]) if n else 0
+        marks[:, n] = at + lead, window.size, marks[2, n - 1] if n else 0
         return n + 1, window.size, None
     return n, at, (window.damage or "the array does not end", at)
 
@@ -274,9 +265,8 @@ def _document(window: Window, begin: int, name: str) -> Iterator[Block]:
     while not window.done and window.size < LONGEST:
         window.fill()
     size = window.size
-    text = bytes(window.data[begin:size])
+    text = window.data[begin:size].tobytes()
     lead = len(text) - len(text.lstrip())
-    starts, ends = np.array([begin + lead], np.int64), np.array([size], np.int64)
-    line = np.array([1 + text[:lead].count(b"\n")], np.int64)
+    marks = np.array([[begin + lead], [size], [text[:lead].count(b"\n")]], np.int64)
     failure = (window.damage, size) if window.damage else None
-    yield Block(name, window.cut(size), starts, ends, line, 0, 0, "document", failure=failure)
+    yield Block(name, window.cut(size), size, layout="document", marks=marks, failure=failure)

@@ -1,5 +1,279 @@
+"""Call tables: Parquet files, or a table in memory (Arrow, Polars, pandas, a DuckDB relation), one row a call.
+
+Columns have the names of the native format. ``trace_id`` and ``name`` are needed. ``row`` says what a row is: ``call``
+(also where it is null or there is no such column), ``expected``, or ``trace`` for a row that only describes its
+trace. Arguments and other JSON are text: a struct or map column has already lost types, late keys and nulls, and is
+refused. The rows of a trace should be together; where they are not, the input is sorted first (DuckDB, which spills
+to disk), by the first row of each trace.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from tracelens.columns import Batch, padded
+from tracelens.errors import InputError, InternalError
+from tracelens.kernels.records import hash_records
+from tracelens.sources.base import Head, Options, Sniff
+from tracelens.sources.files import File
+from tracelens.sources.table_rows import KNOWN, ROW, batch_of, normalised
+
+ROWS = 1 << 17
+"""Rows of a block, unless one trace has more."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableBlock:
+    """Rows of whole traces.
+
+    Attributes:
+        rows: The known columns, and `ROW`, the row's number in the input.
+        sources: Names of the files, and the number of the first row of each.
+        records: uint64[files, 2]: digests of files that begin here; None: the rows are to be hashed.
+    """
+
+    rows: pa.Table
+    sources: tuple[tuple[str, int], ...]
+    records: npt.NDArray[np.uint64] | None
+
+
 class CallTable:
-    name="table"; title=""
-    def sniff(self,head):
-        from tracelens.sources.base import Sniff
-        return Sniff(0,"x")
+    """Tables with a row per call."""
+
+    name = "table"
+    title = "call table: Parquet, Arrow, Polars, pandas or DuckDB, a row a call"
+
+    def sniff(self, head: Head) -> Sniff:
+        """A Parquet file with the columns ``trace_id`` and ``name``."""
+        if not head.start.startswith(b"PAR1"):
+            return Sniff(0, "the file is no Parquet file")
+        names = set(_parquet(head.file).schema_arrow.names)
+        missing = sorted({"trace_id", "name"} - names)
+        if missing:
+            return Sniff(10, f"the Parquet file has no column {' and '.join(missing)}")
+        return Sniff(95, "a Parquet file with the columns trace_id and name")
+
+    def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[TableBlock]:
+        """Whole traces out of Parquet files, in order."""
+        files = [_parquet(file) for file in inputs]
+        starts = np.cumsum([0, *(file.metadata.num_rows for file in files)])
+        sources = tuple((file.name, int(start)) for file, start in zip(inputs, starts, strict=False))
+        digests = np.array([_file_digest(file) for file in inputs], np.uint64).reshape(-1, 2)
+
+        def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+            for file in files:
+                some = [name for name in columns if name in file.schema_arrow.names]
+                yield from file.iter_batches(batch_size=1 << 16, columns=some)
+
+        for file, parquet in zip(inputs, files, strict=True):
+            check_schema(parquet.schema_arrow, str(file.path))
+        for block in _whole_traces(batches, options):
+            yield TableBlock(block, sources, digests)
+            digests = digests[:0]
+
+    def memory_blocks(self, source: Any, options: Options) -> Iterator[TableBlock]:
+        """Whole traces out of a table in memory, in order.
+
+        Raises:
+            InputError: No table, or a column that is missing or of a wrong type.
+        """
+        with tempfile.TemporaryFile() as spool:
+            schema, batches = _stream(source, spool)
+            check_schema(schema, "table")
+            for block in _whole_traces(batches, options):
+                yield TableBlock(block, (("table", 0),), None)
+
+    def parse(self, block: TableBlock) -> Batch:
+        """The traces of a block."""
+        return batch_of(block.rows, block.sources, block.records).checked()
+
+
+def check_schema(schema: pa.Schema, where: str) -> None:
+    """Refuse a table that lacks a needed column or has a column of a type that cannot be right.
+
+    Raises:
+        InputError: With the remedy.
+    """
+    for needed in ("trace_id", "name"):
+        if needed not in schema.names:
+            near = ", ".join(schema.names)
+            raise InputError(f"there is no column {needed!r}", where=where, hint=f"the columns are: {near}")
+    for item in schema:
+        if item.name in KNOWN and KNOWN[item.name] == "text" and pa.types.is_nested(item.type):
+            raise InputError(
+                f"column {item.name!r} has type {item.type}, in which types, nulls and late keys are already lost",
+                where=where,
+                hint="give JSON text, made where the data is read: to_json(column) in DuckDB when read as JSON, "
+                "pl.col(column).struct.json_encode() in Polars, column.map(json.dumps) in pandas",
+            )
+
+
+def _parquet(file: File) -> pq.ParquetFile:
+    try:
+        return pq.ParquetFile(file.path)
+    except (pa.ArrowInvalid, OSError) as error:
+        raise InputError(f"is no readable Parquet file: {error}", where=str(file.path), hint="write it again") from error
+
+
+def _file_digest(file: File) -> tuple[int, int]:
+    """128-bit digest of a file's bytes."""
+    with pa.memory_map(str(file.path)) as mapped:
+        view = np.frombuffer(mapped.read_buffer(), np.uint8)
+        step = 1 << 26
+        out = np.zeros((1, 2), np.uint64)
+        parts = []
+        for at in range(0, view.size, step):
+            part = padded(view[at : at + step])
+            hash_records(part, np.zeros(1, np.int64), np.array([part.size], np.int64), out)
+            parts.append(out.tobytes())
+    whole = padded(b"".join(parts))
+    hash_records(whole, np.zeros(1, np.int64), np.array([whole.size], np.int64), out)
+    return int(out[0, 0]), int(out[0, 1])
+
+
+Batches = Callable[[Sequence[str]], Iterator[pa.RecordBatch]]
+"""Reads an input from its start: record batches of the columns asked for (those that are there)."""
+
+
+def _stream(source: Any, spool: Any) -> tuple[pa.Schema, Batches]:
+    """A table in memory as something that can be read several times."""
+    if isinstance(source, pa.RecordBatch):
+        source = pa.table(source)
+    if isinstance(source, pa.Table):
+        table = source
+        return table.schema, lambda names: iter(table.select([n for n in names if n in table.column_names]).to_batches())
+    if hasattr(source, "scanner"):
+        dataset = source
+        return dataset.schema, lambda names: dataset.to_batches(columns=[n for n in names if n in dataset.schema.names])
+    if hasattr(source, "collect_batches"):
+        frames = source.collect_batches()
+        return _spooled((batch for frame in frames for batch in frame.to_arrow().to_batches()), spool)
+    if hasattr(source, "__arrow_c_stream__"):
+        try:
+            reader = pa.RecordBatchReader.from_stream(source)
+        except (pa.ArrowException, TypeError) as error:
+            raise InputError(f"the table cannot be read as Arrow: {error}", hint="pass it as an Arrow table") from error
+        return _spooled(iter(reader), spool)
+    raise InputError(
+        f"a {type(source).__name__} is no input",
+        hint="give a path, a glob, a list of paths, or an Arrow, Polars, pandas or DuckDB table",
+    )
+
+
+def _spooled(batches: Iterable[pa.RecordBatch], spool: Any) -> tuple[pa.Schema, Batches]:
+    """Keep the known columns of a stream that can be read once in a temporary file."""
+    iterator = iter(batches)
+    first = next(iterator, None)
+    if first is None:
+        raise InputError("the table is empty")
+    names = [name for name in first.schema.names if name in KNOWN]
+    schema = first.schema
+    check_schema(schema, "table")
+    writer = pa.ipc.new_file(spool, first.select(names).schema)
+    writer.write_batch(first.select(names))
+    for batch in iterator:
+        writer.write_batch(batch.select(names))
+    writer.close()
+    spool.flush()
+
+    def read(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        spool.seek(0)
+        file = pa.ipc.open_file(pa.PythonFile(spool, "r"))
+        some = [name for name in columns if name in names]
+        return (file.get_batch(k).select(some) for k in range(file.num_record_batches))
+
+    return schema, read
+
+
+def _whole_traces(batches: Batches, options: Options) -> Iterator[pa.Table]:
+    """The input's rows, cut between traces; sorted first if the rows of a trace are not together."""
+    rows = max(1, min(ROWS, options.block_size // 128))
+    columns = list(KNOWN)
+    stream = _numbered(normalised(batch) for batch in batches(columns))
+    if not _together(batches):
+        stream = _sorted(stream)
+    waiting: list[pa.RecordBatch] = []
+    n = 0
+    for batch in stream:
+        waiting.append(batch)
+        n += batch.num_rows
+        if n >= rows:
+            table = pa.Table.from_batches(waiting)
+            cut = _last_start(table["trace_id"])
+            if cut:
+                yield table.slice(0, cut).combine_chunks()
+            waiting = table.slice(cut).combine_chunks().to_batches()
+            n -= cut
+            if not cut:
+                rows = 2 * n
+    if n:
+        yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches with the number of each row."""
+    n = 0
+    for batch in batches:
+        yield batch.append_column(ROW, pa.array(np.arange(n, n + batch.num_rows)))
+        n += batch.num_rows
+
+
+def _starts(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
+    """The rows at which another trace begins, the first row included."""
+    if len(ids) == 0:
+        return np.zeros(0, np.int64)
+    changed = pc.fill_null(pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)), True)
+    return np.concatenate([[0], np.flatnonzero(changed.to_numpy(zero_copy_only=False)) + 1]).astype(np.int64)
+
+
+def _last_start(ids: pa.ChunkedArray) -> int:
+    """The row at which the last trace begins."""
+    return int(_starts(ids.combine_chunks())[-1])
+
+
+def _together(batches: Batches) -> bool:
+    """Whether the rows of every trace stand together, from the ids alone."""
+    runs, last = [], None
+    for batch in batches(["trace_id"]):
+        ids = normalised(batch)["trace_id"]
+        firsts = ids.take(pa.array(_starts(ids)))
+        if len(firsts) and runs and firsts[0].equals(last):
+            firsts = firsts.slice(1)
+        if len(ids):
+            runs.append(firsts)
+            last = ids[-1]
+    every = pa.chunked_array(runs, runs[0].type).drop_null() if runs else None
+    return every is None or len(every.unique()) == len(every)
+
+
+def _sorted(stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """All rows by the first row of their trace, then by their own number."""
+    import duckdb  # noqa: PLC0415 - slow to import, and seldom needed
+
+    first = next(stream, None)
+    if first is None:
+        raise InternalError("an empty input was sorted")
+
+    def again() -> Iterator[pa.RecordBatch]:
+        yield first
+        yield from stream
+
+    rows = pa.RecordBatchReader.from_batches(first.schema, again())
+    with tempfile.TemporaryDirectory() as folder:
+        connection = duckdb.connect(config={"temp_directory": folder, "memory_limit": "512MB", "threads": 2})
+        try:
+            connection.register("rows", rows)
+            query = f'select * from (select *, min("{ROW}") over (partition by trace_id) as "#" from rows) order by "#", "{ROW}"'  # noqa: S608 - a constant
+            for batch in connection.sql(query).to_arrow_reader(1 << 16):
+                yield pa.RecordBatch.from_arrays([batch[name] for name in first.schema.names], schema=first.schema)
+        finally:
+            connection.close()

@@ -83,7 +83,7 @@ class TauBench(JsonSource):
             llm_calls=talk.llm_calls,
             n_references=pa.array(np.ones(line.n, np.int32), mask=~counts),
             source=pa.repeat(pa.scalar(block.source, TEXT), line.n),
-            line=block.lines[records.number],
+            line=records.lines,
             record_hi=records.digests[:, 0],
             record_lo=records.digests[:, 1],
         )

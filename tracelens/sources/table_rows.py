@@ -1,0 +1,345 @@
+"""Rows of a call table to a batch: what each known column is, and how rows make traces, calls and references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracelens.columns import (
+    ABSENT,
+    CALLS,
+    EXPECTED,
+    JSON_STRING,
+    REJECTS,
+    TEXT,
+    TIME,
+    TRACES,
+    Batch,
+    group_offsets,
+    numbers,
+    one_chunk,
+
+    positions_in,
+    table,
+    texts,
+    valid,
+)
+from tracelens.errors import InputError
+from tracelens.kernels import cells
+from tracelens.kernels.records import hash_records
+from tracelens.kernels.scan import STRING
+
+ROW = "row number"
+"""Column with the number of a row in the input, from 0."""
+
+KNOWN: dict[str, str] = {
+    "trace_id": "text",
+    "row": "text",
+    "name": "text",
+    "arguments": "text",
+    "arguments_form": "whole",
+    "reference_index": "whole",
+    "call_index": "whole",
+    "malformed": "flag",
+    "call_id": "text",
+    "turn": "whole",
+    "agent": "text",
+    "depth": "whole",
+    "status": "text",
+    "result": "text",
+    "error": "text",
+    "started_at": "time",
+    "duration_ms": "number",
+    "kind": "text",
+    "session_id": "text",
+    "case_id": "text",
+    "tags": "text",
+    "complete": "flag",
+    "has_calls": "flag",
+    "n_references": "whole",
+    "tools": "text",
+    "final_answer": "text",
+    "trace_agent": "text",
+    "trace_started_at": "time",
+    "llm_calls": "whole",
+    "input_tokens": "whole",
+    "output_tokens": "whole",
+    "cost": "number",
+}
+"""The columns that are read, and what they hold; others are not looked at."""
+
+OF_TRACE = {
+    "session_id": "session_id",
+    "case_id": "case_id",
+    "tags": "tags",
+    "complete": "complete",
+    "has_calls": "has_calls",
+    "n_references": "n_references",
+    "tools": "tools",
+    "final_answer": "final_answer",
+    "agent": "trace_agent",
+    "started_at": "trace_started_at",
+    "llm_calls": "llm_calls",
+    "input_tokens": "input_tokens",
+    "output_tokens": "output_tokens",
+    "cost": "cost",
+}
+"""Columns of `tracelens.columns.TRACES` and the table columns they come from."""
+
+TYPES: dict[str, pa.DataType] = {
+    "text": TEXT,
+    "whole": pa.int64(),
+    "number": pa.float64(),
+    "flag": pa.bool_(),
+    "time": TIME,
+}
+
+
+def normalised(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The known columns of a batch in the types that are worked with.
+
+    Raises:
+        InputError: A column whose values cannot be of its type.
+    """
+    names = [name for name in batch.schema.names if name in KNOWN]
+    return pa.RecordBatch.from_arrays([_cast(batch[name], name) for name in names], names)
+
+
+def _cast(column: pa.Array, name: str) -> pa.Array:
+    wanted = TYPES[KNOWN[name]]
+    if isinstance(column, pa.ExtensionArray):
+        column = column.storage
+    if column.type == wanted:
+        return column
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    try:
+        if wanted == TIME and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+            return _times(column)
+        if wanted == TIME and pa.types.is_timestamp(column.type):
+            return column.cast(TIME, safe=False)
+        if wanted == TEXT and pa.types.is_floating(column.type):
+            raise pa.ArrowInvalid("numbers with fractions are no ids or texts")
+        return column.cast(wanted)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise InputError(
+            f"column {name!r} of type {column.type} cannot be read as {KNOWN[name]}: {error}",
+            hint=f"cast it to {wanted}",
+        ) from error
+
+
+def _times(column: pa.Array) -> pa.Array:
+    text = texts(column)
+    raw = np.where(valid(column), np.uint8(STRING + 1), np.uint8(0))
+    out, good = np.empty(len(column), np.int64), np.empty(len(column), np.bool_)
+    offsets = text.offsets.astype(np.int32)
+    cells.take_times(text.data, raw, offsets[:-1].copy(), offsets[1:].copy(), out, good)
+    return pa.array(out, mask=~good).cast(TIME)
+
+
+def batch_of(
+    rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.NDArray[np.uint64] | None
+) -> Batch:
+    """The batch of a block of rows.
+
+    Args:
+        rows: Normalised columns and `ROW`; the rows of a trace are together.
+        sources: Names of the files and the first row of each.
+        records: What `Batch.records` shall be; None: a digest of each row.
+    """
+    digests = row_digests(rows, list(KNOWN) if records is None else ["trace_id"])
+    given = valid(rows["trace_id"])
+    kind = _kinds(rows)
+    bad = ~given | (kind < 0)
+    rejects = _rejects(rows, bad, given, sources)
+    n_records = rows.num_rows
+    rows, kind = rows.filter(pa.array(~bad)), kind[~bad]
+    ids = one_chunk(rows["trace_id"])
+    first = _starts(ids)
+    trace = np.zeros(len(ids), np.int64)
+    trace[first[1:]] = 1
+    trace = np.cumsum(trace)
+    calls = _calls(rows, trace, np.flatnonzero(kind == CALL))
+    expected, listed = _expected(rows, trace, np.flatnonzero(kind == EXPECT), first.size)
+    traces = _traces(rows, ids, trace, first, kind, listed, sources, digests[~bad])
+    return Batch(traces, calls, expected, rejects, n_records, 0, (), digests if records is None else records)
+
+
+CALL, EXPECT, DESCRIBE = range(3)
+
+
+def _kinds(rows: pa.Table) -> npt.NDArray[np.int64]:
+    """What each row is: a call, an expected call, a description of its trace; -1 for none of them."""
+    if "row" not in rows.column_names:
+        return np.zeros(rows.num_rows, np.int64)
+    names = pa.array(["call", "expected", "trace"], TEXT)
+    found = pc.index_in(pc.fill_null(rows["row"], "call"), names)
+    return numbers(found, default=-1).astype(np.int64)
+
+
+def _starts(ids: pa.Array) -> npt.NDArray[np.int64]:
+    if not len(ids):
+        return np.zeros(0, np.int64)
+    changed = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
+    return np.concatenate([[0], np.flatnonzero(changed) + 1]).astype(np.int64)
+
+
+def _rejects(rows: pa.Table, bad: npt.NDArray[np.bool_], given: npt.NDArray[np.bool_], sources: Any) -> pa.Table:
+    where = np.flatnonzero(bad)
+    names, lines = _places(numbers(rows[ROW])[where], sources)
+    reasons = ["row is none of call, expected and trace" if given[row] else "there is no trace_id" for row in where]
+    shown = [str(rows.slice(row, 1).drop_columns([ROW]).to_pylist()[0])[:200] for row in where]
+    none = np.zeros(where.size, np.int64)
+    return table(REJECTS, where.size, source=names, line=lines, offset=none, reason=reasons, text=shown)
+
+
+def _places(row: npt.NDArray[np.int64], sources: tuple[tuple[str, int], ...]) -> tuple[pa.Array, npt.NDArray[np.int64]]:
+    """The file that each row stands in and its number there, from 1."""
+    starts = np.array([start for _, start in sources], np.int64)
+    file = np.searchsorted(starts, row, side="right") - 1
+    names = pa.array([name for name, _ in sources], TEXT)
+    return names.take(pa.array(file)), row - starts[file] + 1
+
+
+def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.int64]) -> pa.Table:
+    """The calls, in the order of ``call_index`` where it is given, else of the rows."""
+    if "call_index" in rows.column_names and where.size:
+        given = rows["call_index"].take(pa.array(where))
+        if given.null_count < len(given):
+            index = numbers(given, default=np.iinfo(np.int64).max)
+            where = where[np.lexsort((index, trace[where]))]
+    part = rows.take(pa.array(where)) if where.size < rows.num_rows or np.any(np.diff(where) != 1) else rows
+    get = _getter(part)
+    of, n = trace[where], where.size
+    arguments, name = get("arguments"), get("name")
+    form = np.where(valid(arguments), JSON_STRING, ABSENT).astype(np.uint8)
+    if "arguments_form" in part.column_names:
+        form = numbers(pc.coalesce(get("arguments_form").cast(pa.uint8()), pa.array(form)))
+    status = get("status")
+    known = pc.is_in(status, pa.array(["ok", "error", "denied"], TEXT))
+    failed = pc.and_(pc.is_null(status), pc.is_valid(get("error")))
+    said = pc.if_else(known, status, pa.scalar(None, TEXT))
+    given_count = int(trace[-1]) + 1 if trace.size else 0
+    return table(
+        CALLS,
+        n,
+        trace=of.astype(np.uint32),
+        call_index=positions_in(group_offsets(of, given_count)),
+        name=name,
+        malformed=pc.or_(pc.fill_null(get("malformed"), False), pc.is_null(name)),
+        arguments=arguments,
+        arguments_form=form,
+        status=pc.if_else(failed, pa.scalar("error", TEXT), said),
+        depth=pc.fill_null(get("depth"), 0),
+        **{name: get(name) for name in ("call_id", "turn", "agent", "result", "error", "started_at", "duration_ms", "kind")},
+    )
+
+
+def _getter(rows: pa.Table) -> Callable[[str], Any]:
+    """Columns by name; one that is not there is all null."""
+
+    def get(name: str) -> pa.ChunkedArray | pa.Array:
+        if name in rows.column_names:
+            return rows[name]
+        return pa.nulls(rows.num_rows, TYPES[KNOWN[name]])
+
+    return get
+
+
+def _expected(
+    rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.int64], n: int
+) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+    """The expected calls, and the number of references of each trace (0 for none).
+
+    A row without a name says that its reference expects nothing more, so that an empty one can be written.
+    """
+    counts = np.zeros(n, np.int64)
+    if not where.size:
+        return EXPECTED.empty_table(), counts
+    get = _getter(rows.take(pa.array(where)))
+    reference = numbers(pc.fill_null(get("reference_index"), 0)).astype(np.int64)
+    index = numbers(get("call_index"), default=np.iinfo(np.int64).max)
+    np.maximum.at(counts, trace[where], reference + 1)
+    order = np.lexsort((index, reference, trace[where]))
+    order = order[valid(get("name"))[order]]
+    get = _getter(rows.take(pa.array(where[order])))
+    of, reference = trace[where[order]], reference[order]
+    group = np.concatenate([[0], np.cumsum((np.diff(of) != 0) | (np.diff(reference) != 0))]) if order.size else of
+    arguments = get("arguments")
+    made = table(
+        EXPECTED,
+        order.size,
+        trace=of.astype(np.uint32),
+        reference_index=reference.astype(np.int32),
+        expected_index=positions_in(group_offsets(group, int(group[-1]) + 1 if group.size else 0)),
+        name=get("name"),
+        arguments=arguments,
+        arguments_form=np.where(valid(arguments), JSON_STRING, ABSENT).astype(np.uint8),
+    )
+    return made, counts
+
+
+def _traces(
+    rows: pa.Table,
+    ids: pa.Array,
+    trace: npt.NDArray[np.int64],
+    first: npt.NDArray[np.int64],
+    kind: npt.NDArray[np.int64],
+    listed: npt.NDArray[np.int64],
+    sources: tuple[tuple[str, int], ...],
+    digests: npt.NDArray[np.uint64],
+) -> pa.Table:
+    n = first.size
+    columns: dict[str, Any] = {}
+    for name, source in OF_TRACE.items():
+        if source in rows.column_names:
+            columns[name] = _first_known(rows[source], trace, n, kind)
+    has_calls = columns.pop("has_calls", pa.nulls(n, pa.bool_()))
+    counts = pa.array(listed, mask=listed == 0)
+    columns["n_references"] = pc.coalesce(columns.pop("n_references", pa.nulls(n, pa.int64())), counts)
+    names, lines = _places(numbers(rows[ROW])[first], sources)
+    return table(
+        TRACES,
+        n,
+        trace=np.arange(n, dtype=np.uint32),
+        trace_id=ids.take(pa.array(first)),
+        id_given=np.ones(n, np.bool_),
+        has_calls=pc.fill_null(has_calls, True),
+        source=names,
+        line=lines,
+        record_hi=digests[first, 0] if n else np.zeros(0, np.uint64),
+        record_lo=digests[first, 1] if n else np.zeros(0, np.uint64),
+        **columns,
+    )
+
+
+def _first_known(
+    column: pa.ChunkedArray, trace: npt.NDArray[np.int64], n: int, kind: npt.NDArray[np.int64]
+) -> pa.ChunkedArray:
+    """The first value of each trace that is not null; rows that describe the trace come before others."""
+    row = np.full(n, -1, np.int64)
+    there = valid(column)
+    for mask in (there, there & (kind == DESCRIBE)):
+        found = np.flatnonzero(mask)[::-1]
+        row[trace[found]] = found
+    return column.take(pa.array(np.where(row < 0, 0, row), mask=row < 0))
+
+
+def row_digests(rows: pa.Table, names: list[str]) -> npt.NDArray[np.uint64]:
+    """uint64[rows, 2]: a digest of each row over the columns named, in that order."""
+    out = np.zeros((rows.num_rows, 2), np.uint64)
+    part = np.empty_like(out)
+    for place, name in enumerate(names):
+        if name not in rows.column_names:
+            continue
+        text = texts(rows[name].cast(TEXT))
+        hash_records(text.data, text.offsets[:-1].copy(), text.offsets[1:].copy(), part)
+        part[~valid(rows[name])] = 0
+        out *= np.uint64(0x9E3779B97F4A7C15)
+        out ^= part + np.uint64(place)
+    return out
