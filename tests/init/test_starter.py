@@ -14,6 +14,7 @@ from tracelens.errors import UsageError
 from tracelens.init import starter_suite
 from tracelens.init.shapes import MOST_MEMBERS, Shape
 from tracelens.lint import lint
+from tracelens.sources.detect import open_input
 from tracelens.suite import Suite
 
 
@@ -216,3 +217,12 @@ def test_a_map_is_no_list_of_names():
 
 def test_nothing_at_all_makes_a_suite(tmp_path):
     assert not loaded(starter_suite([]), tmp_path).has_tools
+
+
+def test_real_trajectories_make_a_suite(shared, tmp_path):
+    opened = open_input(shared / "workloads" / "tau-bench" / "gpt-4o-airline.json")
+    result = starter_suite((parse(block) for parse, block in opened.blocks()), name="airline")
+    suite = loaded(result, tmp_path)
+    assert (result.n_traces, result.n_tools, result.n_cases, result.notes) == (200, 14, 50, ())
+    assert all(tool.has_schema for tool in suite.tools.values())
+    assert suite.tools["send_certificate"].schema["required"] == ["user_id", "amount"]
