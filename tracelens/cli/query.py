@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tracelens.cli.console import print_json, print_lines, say
-from tracelens.errors import UsageError
 from tracelens.results.page import WIDTH, Line, short
 
 if TYPE_CHECKING:
-    import duckdb
     import polars as pl
 
 _CELL = 48
@@ -37,10 +35,10 @@ def sql(
         output: How to print the answer.
         rows: Rows that a printed table shows at most; 0 shows all.
     """
-    from tracelens.store import connect
+    from tracelens.store import ask, connect
 
     with connect(results, comments=query is None) as duck:
-        answer = _answer(duck, query or _LIST)
+        answer = ask(duck, query or _LIST)
     if output == "json":
         print_json(answer.to_dicts())
     elif output == "csv":
@@ -50,19 +48,6 @@ def sql(
         print_lines(table_lines(shown, cell=_CELL if query else WIDTH))
         if answer.height > shown.height:
             say(f"{answer.height - shown.height:,} more rows; --rows 0 shows all")
-
-
-def _answer(duck: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
-    """The answer as a frame; a statement without one gives an empty frame."""
-    import duckdb
-    import polars as pl
-
-    try:
-        relation: duckdb.DuckDBPyRelation | None = duck.sql(query)
-        answer: pl.DataFrame = pl.DataFrame() if relation is None else relation.pl()
-    except duckdb.Error as error:
-        raise UsageError(str(error), where="SQL", hint="`tracelens sql DIR` lists tables and views") from error
-    return answer
 
 
 def table_lines(frame: pl.DataFrame, *, cell: int = _CELL) -> list[Line]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 import weakref
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens import store
-from tracelens.errors import UsageError
+from tracelens.results.scoring import run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -144,13 +143,7 @@ class Results:
         Raises:
             UsageError: DuckDB refuses the query; its message is kept.
         """
-        import duckdb
-
-        try:
-            answer: pl.DataFrame = self._duck().sql(query).pl()
-        except duckdb.Error as error:
-            raise UsageError(str(error), where="SQL") from error
-        return answer
+        return store.ask(self._duck(), query)
 
     def explain(self, trace_id: str) -> Explanation:
         """One trace rung by rung: calls aligned with the expected ones, findings, scores, route and reasons.
@@ -182,8 +175,6 @@ class Results:
             suite: As for `score`.
             out: A results folder; a temporary one when None.
         """
-        from tracelens.results.scoring import score
-
         return score(self.run.folder, suite, out=out, format="run", progress=False)
 
     def save(self, path: str | Path) -> Path:
@@ -227,6 +218,32 @@ def open_results(path: str | Path, run: str | None = None) -> Results:
     return Results(store.open_run(path, run))
 
 
-def temporary_folder() -> Path:
-    """A folder for a run that nobody asked to keep."""
-    return Path(tempfile.mkdtemp(prefix="tracelens-"))
+def score(
+    source: Any,
+    suite: Suite | str | Path | Mapping[str, Any] | None = None,
+    *,
+    out: str | Path | None = None,
+    format: str = "auto",
+    progress: bool | str = "auto",
+) -> Results:
+    """Score traces with every rung.
+
+    Args:
+        source: A path, a glob, a list of them, or a Polars, Arrow, pandas or DuckDB table of call rows.
+        suite: A suite, the path of a suite file, or what such a file would hold as a dictionary. Without one there
+            are diagnostics and safety checks only.
+        out: The results folder, to which the run is added. Without one the run lives as long as the results.
+        format: Name of the input format; ``auto`` finds it.
+        progress: Whether to show a progress bar on standard error; ``auto``: if that is a terminal.
+
+    Returns:
+        The results.
+
+    Raises:
+        SuiteError: The suite cannot be used; all problems at once.
+        InputError: The input cannot be read, or holds no trace at all.
+        StateError: A database of a state check cannot be reached.
+        StoreError: The results cannot be written.
+    """
+    folder, owned = run_folder(source, suite, out=out, format=format, progress=progress)
+    return Results(store.open_run(folder), owned=owned)

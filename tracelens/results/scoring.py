@@ -1,57 +1,48 @@
-"""`score`: from a source and a suite to results."""
+"""From a source and a suite to a run folder, which may be a temporary one."""
 
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-from tracelens import store
-from tracelens.results.core import Results, temporary_folder
 
 if TYPE_CHECKING:
     from tracelens.suite import Suite
 
 
-def score(
+def run_folder(
     source: Any,
-    suite: Suite | str | Path | Mapping[str, Any] | None = None,
+    suite: Suite | str | Path | Mapping[str, Any] | None,
     *,
-    out: str | Path | None = None,
-    format: str = "auto",
-    progress: bool | str = "auto",
-) -> Results:
-    """Score traces with every rung.
+    out: str | Path | None,
+    format: str,
+    progress: bool | str,
+) -> tuple[Path, Path | None]:
+    """Score, and say where the run is.
 
     Args:
-        source: A path, a glob, a list of them, or a Polars, Arrow, pandas or DuckDB table of call rows.
-        suite: A suite, the path of a suite file, or what such a file would hold as a dictionary. Without one there
-            are diagnostics and safety checks only.
-        out: The results folder, to which the run is added. Without one the run lives as long as the results.
-        format: Name of the input format; ``auto`` finds it.
-        progress: Whether to show a progress bar on standard error; ``auto``: if that is a terminal.
+        source: As for `tracelens.score`, and so are the others.
+        suite: What to score against.
+        out: The results folder; a temporary one when None.
+        format: Name of the input format, or ``auto``.
+        progress: Whether to show a progress bar.
 
     Returns:
-        The results.
-
-    Raises:
-        SuiteError: The suite cannot be used; all problems at once.
-        InputError: The input cannot be read, or holds no trace at all.
-        StateError: A database of a state check cannot be reached.
-        StoreError: The results cannot be written.
+        The run folder, and the temporary folder to remove after use, if one was made.
     """
     resolved = as_suite(suite)  # before anything heavy is loaded: most mistakes are made here
     from tracelens.run import score_run
 
-    folder = temporary_folder() if out is None else Path(out)
+    if out is not None:
+        return score_run(source, resolved, out=Path(out), format=format, progress=progress), None
+    folder = Path(tempfile.mkdtemp(prefix="tracelens-"))
     try:
-        path = score_run(source, resolved, out=folder, format=format, progress=progress)
+        return score_run(source, resolved, out=folder, format=format, progress=progress), folder
     except BaseException:
-        if out is None:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
-    return Results(store.open_run(path), owned=folder if out is None else None)
 
 
 def as_suite(suite: Suite | str | Path | Mapping[str, Any] | None) -> Suite:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tracelens.results.page import Line, Style, short
+from tracelens.results.page import Line, Style, plain, short
+from tracelens.results.summary_html import summary_html
 from tracelens.tables import SCORES
 
 if TYPE_CHECKING:
@@ -78,14 +79,13 @@ class Summary:
 
     def __str__(self) -> str:
         """Plain text."""
-        from tracelens.results.page import plain
-
         return plain(self.lines())
 
     def _repr_html_(self) -> str:
-        from tracelens.results.summary_html import summary_html
-
-        return summary_html(self)
+        rate = "none scored" if self.pass_rate is None else f"{self.pass_rate:.1%} passed"
+        head = f"{self.suite or 'no suite'} · {self.n_traces:,} traces · {rate} · {self.n_unscored:,} unscored"
+        funnel = [(LABELS[step], n) for step, n in self.funnel.items()]
+        return summary_html(head, funnel, self.tools, self.reasons)
 
 
 _FUNNEL = "SELECT step, n_traces FROM funnel ORDER BY step_index"

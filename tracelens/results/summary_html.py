@@ -3,56 +3,60 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tracelens.results.page import safe
-from tracelens.results.summary import LABELS
 
-if TYPE_CHECKING:
-    from tracelens.results.summary import Summary
+Row = Mapping[str, Any]
 
 _TABLE = '<table style="border-collapse:collapse;font-size:13px;text-align:left;margin:0 2em 1em 0">'
 _BAR = "display:inline-block;height:.7em;background:light-dark(#0969da,#58a6ff);opacity:.7"
 
 
-def summary_html(of: Summary) -> str:
-    """Funnel, scores by tool and top reasons side by side."""
-    rate = "none scored" if of.pass_rate is None else f"{of.pass_rate:.1%} passed"
-    head = f"<b>{_text(of.suite or 'no suite')}</b> · {of.n_traces:,} traces · {rate} · {of.n_unscored:,} unscored"
-    parts = [_funnel(of), _tools(of), _reasons(of)]
+def summary_html(head: str, funnel: Sequence[tuple[str, int]], tools: Sequence[Row], reasons: Sequence[Row]) -> str:
+    """Funnel, scores by tool and top reasons side by side.
+
+    Args:
+        head: One line of text above.
+        funnel: Labels and numbers of traces, the first being all.
+        tools: Rows of the view `tool_scores`.
+        reasons: Rows of the view `top_reasons`.
+
+    Returns:
+        HTML.
+    """
+    parts = [_funnel(funnel), _tools(tools), _reasons(reasons)]
     return (
-        '<div style="color-scheme:light dark"><p>' + head + "</p>"
+        f'<div style="color-scheme:light dark"><p>{_text(head)}</p>'
         '<div style="display:flex;flex-wrap:wrap;align-items:flex-start">' + "".join(parts) + "</div></div>"
     )
 
 
-def _funnel(of: Summary) -> str:
-    rows = []
-    for step, n in of.funnel.items():
-        width = round(100 * n / of.n_traces) if of.n_traces else 0
-        rows.append((_text(LABELS[step]), f"{n:,}", f'<span style="{_BAR};width:{width}px"></span>'))
+def _funnel(steps: Sequence[tuple[str, int]]) -> str:
+    total = max((n for _, n in steps), default=0) or 1
+    rows = [
+        (_text(label), f"{n:,}", f'<span style="{_BAR};width:{round(100 * n / total)}px"></span>') for label, n in steps
+    ]
     return _table("Funnel", ("step", "traces", ""), rows)
 
 
-def _tools(of: Summary) -> str:
+def _tools(tools: Sequence[Row]) -> str:
+    counts = ("n_exact", "n_partial", "n_missing", "n_extra")
     rows = [
         (
             _text(row["tool"]),
             f"{row['n_calls']:,}",
             "–" if row["valid_share"] is None else f"{row['valid_share']:.1%}",
-            *(
-                "–" if row[name] is None else f"{row[name]:,}"
-                for name in ("n_exact", "n_partial", "n_missing", "n_extra")
-            ),
+            *("–" if row[name] is None else f"{row[name]:,}" for name in counts),
         )
-        for row in of.tools
+        for row in tools
     ]
     return _table("Tools", ("tool", "calls", "valid", "exact", "partial", "missing", "extra"), rows)
 
 
-def _reasons(of: Summary) -> str:
-    rows = [(f"{row['n_traces']:,}", _text(row["reason"])) for row in of.reasons]
+def _reasons(reasons: Sequence[Row]) -> str:
+    rows = [(f"{row['n_traces']:,}", _text(row["reason"])) for row in reasons]
     return _table("Top reasons", ("traces", "reason"), rows) if rows else ""
 
 

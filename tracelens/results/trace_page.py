@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tracelens.results.explain import Aligned, Explanation, Row
 from tracelens.results.page import WIDTH, Line, Style, safe, short
+from tracelens.results.rows import Aligned, Row, TraceRows
 
 _STATUS: dict[str, tuple[str, Style]] = {
     "exact": ("=", "good"),
@@ -36,7 +36,7 @@ _LESSON = {
 _NAME, _SIDE = 22, 30
 
 
-def trace_page(of: Explanation, *, lesson: bool = False) -> Iterator[Line]:
+def trace_page(of: TraceRows, *, lesson: bool = False) -> Iterator[Line]:
     """The lines of the page.
 
     Args:
@@ -80,7 +80,7 @@ def _head(trace: Row) -> Iterator[Line]:
     yield [(f"{safe(trace['source'])}:{trace['line']}", "dim")]
 
 
-def _findings(of: Explanation) -> Iterator[Line]:
+def _findings(of: TraceRows) -> Iterator[Line]:
     """Errors first, then notes."""
     if not of.findings:
         yield [("  ✓ ", "good"), (f"nothing found in {_count(len(of.calls), 'call')}", "")]
@@ -100,7 +100,7 @@ def _findings(of: Explanation) -> Iterator[Line]:
         yield from _wrapped(row["message"], "      ")
 
 
-def _alignment(of: Explanation) -> Iterator[Line]:
+def _alignment(of: TraceRows) -> Iterator[Line]:
     """Calls against expected calls, with differing arguments below."""
     if not of.alignments:
         reason = of.trace["null_reason"] or "no rows kept"
@@ -175,7 +175,7 @@ def _trajectory(trace: Row) -> Iterator[Line]:
         yield [("  first divergence at step ", "dim"), (str(trace["first_divergence"] + 1), "strong")]
 
 
-def _accuracy(of: Explanation) -> Iterator[Line]:
+def _accuracy(of: TraceRows) -> Iterator[Line]:
     """Credits, and what stands beside the rungs."""
     trace = of.trace
     yield from _scores(trace, ("accuracy_positional", "accuracy_best_unused", "accuracy_optimal", "accuracy_graded"))

@@ -16,6 +16,7 @@ from tracelens.store.copy import copy_run
 from tracelens.store.export import Form, export
 from tracelens.store.folder import RunWriter
 from tracelens.store.prune import prune
+from tracelens.store.query import ask
 from tracelens.store.reader import Run, list_runs, open_run
 from tracelens.store.replay import replay
 from tracelens.tables import STORED_TABLES
@@ -25,6 +26,7 @@ __all__ = [
     "Form",
     "Run",
     "RunWriter",
+    "ask",
     "connect",
     "copy_run",
     "export",
