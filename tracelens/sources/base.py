@@ -217,12 +217,11 @@ class _Rejects:
 def some_inside(found: Projected, inner: str, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
     """Which outermost rows have, anywhere inside, a row of the table ``inner`` for which ``mask`` is true."""
     names = list(found.tables)
-    rows, number = np.flatnonzero(mask), names.index(inner)
+    rows: npt.NDArray[np.integer[Any]] = np.flatnonzero(mask)
+    number = names.index(inner)
     while number > 0:
         rows = found.tables[names[number]].parent[rows]
         number = found.tables[names[number]].table.parent
     out = np.zeros(found.top.n, np.bool_)
     out[rows] = True
     return out
-
-

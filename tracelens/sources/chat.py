@@ -109,10 +109,10 @@ class Chat(JsonSource):
         if head.layout == "array" and self.is_record(head.records):
             return Sniff(90, "the file is one list of messages")
         lists = [record.get("messages") if isinstance(record, dict) else record for record in head.records]
-        lists = [messages for messages in lists if isinstance(messages, list)]
-        if not lists:
+        talks = [messages for messages in lists if isinstance(messages, list)]
+        if not talks:
             return Sniff(0, "records have no messages")
-        if any(self.is_record(messages) for messages in lists):
+        if any(self.is_record(messages) for messages in talks):
             return Sniff(90, "records have messages with roles")
         return Sniff(10, "messages have no role with content or tool_calls")
 
@@ -223,7 +223,9 @@ def _contents(found: Projected) -> pa.Array:
     return pc.if_else(pa.array(texts), joined, pc.coalesce(content, raw))
 
 
-def _requested(found: Projected, is_assistant: Mask, turn: npt.NDArray[np.int32]) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+def _requested(
+    found: Projected, is_assistant: Mask, turn: npt.NDArray[np.int32]
+) -> tuple[pa.Table, npt.NDArray[np.int64]]:
     """The calls that assistant messages ask for, and the message of each; both ways of asking, in order."""
     message, call, legacy = found["message"], found["call"], found["legacy"]
     asks = is_assistant[call.parent]
@@ -279,9 +281,7 @@ def _older(legacy: Found) -> pa.Table:
     )
 
 
-def _results(
-    calls: pa.Table, at: npt.NDArray[np.int64], message: Found, role: pa.Array
-) -> npt.NDArray[np.int64]:
+def _results(calls: pa.Table, at: npt.NDArray[np.int64], message: Found, role: pa.Array) -> npt.NDArray[np.int64]:
     """int64[calls]: the message with each call's result, -1 for none."""
     answers = np.flatnonzero(_is(role, "tool", "function"))
     ids = message.text("tool_call_id", STRING, NUMBER).take(pa.array(answers))

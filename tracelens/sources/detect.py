@@ -64,7 +64,11 @@ def source_named(name: str) -> Source:
 
 
 def open_input(
-    source: Any, format: str = "auto", *, input_root: str | Path | None = None, block_size: int = BLOCK  # noqa: A002
+    source: Any,
+    format: str = "auto",
+    *,
+    input_root: str | Path | None = None,
+    block_size: int = BLOCK,
 ) -> Opened:
     """Find an input's files and their format.
 

@@ -20,9 +20,9 @@ from tracelens.columns import (
     JSON_STRING,
     JSON_VALUE,
     TEXT,
+    group_offsets,
     numbers,
     positions_in,
-    group_offsets,
     table,
     texts,
 )
@@ -162,8 +162,15 @@ def expected_table(found: Projected) -> pa.Table:
     reference = found["reference"]
     ordinal = positions_in(group_offsets(reference.parent, found.top.n))
     parts = [
-        _expected_rows(direct, direct.parent, np.zeros(direct.n, np.int32), positions_in(group_offsets(direct.parent, found.top.n))),
-        _expected_rows(listed, reference.parent[listed.parent], ordinal[listed.parent], positions_in(group_offsets(listed.parent, reference.n))),
+        _expected_rows(
+            direct, direct.parent, np.zeros(direct.n, np.int32), positions_in(group_offsets(direct.parent, found.top.n))
+        ),
+        _expected_rows(
+            listed,
+            reference.parent[listed.parent],
+            ordinal[listed.parent],
+            positions_in(group_offsets(listed.parent, reference.n)),
+        ),
     ]
     both = pa.concat_tables(part for part in parts if part.num_rows)
     trace = numbers(both["trace"])

@@ -35,7 +35,9 @@ def is_readable(path: Path) -> bool:
     return suffix.lower() in SUFFIXES
 
 
-def find_files(source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], root: str | Path | None = None) -> list[File]:
+def find_files(
+    source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]], root: str | Path | None = None
+) -> list[File]:
     """The files that an input names, each once, ordered by name within each part of the input.
 
     Args:

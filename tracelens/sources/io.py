@@ -114,7 +114,9 @@ def open_stream(path: Path) -> Reader:
         stream: Reader = pa.CompressedInputStream(pa.OSFile(str(path)), kind)
         return stream
     except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", where=str(path), hint="check its permissions") from error
+        raise InputError(
+            f"cannot be read: {error.strerror or error}", where=str(path), hint="check its permissions"
+        ) from error
 
 
 def read_head(path: Path, size: int = 1 << 18) -> bytes:
@@ -151,7 +153,7 @@ class Window:
         room = self.size + self.step
         data = np.empty(room + PADDING, np.uint8)
         data[: self.size] = self.data[: self.size]
-        view = memoryview(data)
+        view = data.data
         while self.size < room and not self.done:
             try:
                 got = self.stream.readinto(view[self.size : room]) or 0

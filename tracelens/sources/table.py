@@ -121,7 +121,9 @@ def _parquet(file: File) -> pq.ParquetFile:
     try:
         return pq.ParquetFile(file.path)
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(f"is no readable Parquet file: {error}", where=str(file.path), hint="write it again") from error
+        raise InputError(
+            f"is no readable Parquet file: {error}", where=str(file.path), hint="write it again"
+        ) from error
 
 
 def _file_digest(file: File) -> tuple[int, int]:
@@ -150,7 +152,9 @@ def _stream(source: Any, spool: Any) -> tuple[pa.Schema, Batches]:
         source = pa.table(source)
     if isinstance(source, pa.Table):
         table = source
-        return table.schema, lambda names: iter(table.select([n for n in names if n in table.column_names]).to_batches())
+        return table.schema, lambda names: iter(
+            table.select([n for n in names if n in table.column_names]).to_batches()
+        )
     if hasattr(source, "scanner"):
         dataset = source
         return dataset.schema, lambda names: dataset.to_batches(columns=[n for n in names if n in dataset.schema.names])
@@ -242,7 +246,8 @@ def _last_start(ids: pa.ChunkedArray) -> int:
 
 def _together(batches: Batches) -> bool:
     """Whether the rows of every trace stand together, from the ids alone."""
-    runs, last = [], None
+    runs: list[pa.Array] = []
+    last = None
     for batch in batches(["trace_id"]):
         ids = normalised(batch)["trace_id"]
         firsts = ids.take(pa.array(_starts(ids)))
@@ -257,7 +262,7 @@ def _together(batches: Batches) -> bool:
 
 def _sorted(stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """All rows by the first row of their trace, then by their own number."""
-    import duckdb  # noqa: PLC0415 - slow to import, and seldom needed
+    import duckdb
 
     first = next(stream, None)
     if first is None:

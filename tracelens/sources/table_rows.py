@@ -23,7 +23,6 @@ from tracelens.columns import (
     group_offsets,
     numbers,
     one_chunk,
-
     positions_in,
     table,
     texts,
@@ -142,9 +141,7 @@ def _times(column: pa.Array) -> pa.Array:
     return pa.array(out, mask=~good).cast(TIME)
 
 
-def batch_of(
-    rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.NDArray[np.uint64] | None
-) -> Batch:
+def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.NDArray[np.uint64] | None) -> Batch:
     """The batch of a block of rows.
 
     Args:
@@ -236,7 +233,10 @@ def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.i
         arguments_form=form,
         status=pc.if_else(failed, pa.scalar("error", TEXT), said),
         depth=pc.fill_null(get("depth"), 0),
-        **{name: get(name) for name in ("call_id", "turn", "agent", "result", "error", "started_at", "duration_ms", "kind")},
+        **{
+            name: get(name)
+            for name in ("call_id", "turn", "agent", "result", "error", "started_at", "duration_ms", "kind")
+        },
     )
 
 

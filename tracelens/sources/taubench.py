@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import CALLS, EXPECTED, TEXT, TRACES, group_offsets, positions_in, table
-from tracelens.projection import ANYTHING, ARRAY, NULL, NUMBER, NONE, OBJECT, STRING, Found, Projected, Projection, Row
+from tracelens.projection import ANYTHING, ARRAY, NONE, NULL, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.chat import conversation, message_faults, messages_at
 from tracelens.sources.envelope import argument_columns
