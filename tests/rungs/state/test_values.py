@@ -88,8 +88,7 @@ def test_instants_are_equal_in_any_zone_and_a_day_is_none():
     column = pa.chunked_array(
         [pa.array([dt.datetime(2026, 11, 2, 10, tzinfo=dt.UTC)], pa.timestamp("us", "Europe/Berlin"))]
     )
-    texts, instant = column_texts(column)
-    assert instant
+    texts = column_texts(column).to_list()
     assert (
         texts
         == [canonical("2026-11-02T11:00:00+01:00", instant=True)]
@@ -119,4 +118,21 @@ def test_columns_of_every_kind_become_text():
         ),
     }
     for name, (array, texts) in table.items():
-        assert column_texts(pa.chunked_array([array]))[0] == texts, name
+        assert column_texts(pa.chunked_array([array])).to_list() == texts, name
+
+
+COLUMNS = st.one_of(
+    st.lists(st.none() | st.integers(-(2**63), 2**63 - 1)).map(lambda values: pa.array(values, pa.int64())),
+    st.lists(st.none() | st.booleans()).map(lambda values: pa.array(values, pa.bool_())),
+    st.lists(st.none() | st.dates()).map(lambda values: pa.array(values, pa.date32())),
+    st.lists(st.none() | st.text(st.characters(exclude_categories=["Cs"]))).map(
+        lambda values: pa.array(values, pa.string())
+    ),
+    st.lists(st.none() | st.text("ab 1é")).map(lambda values: pa.array(values, pa.large_string())),
+)
+
+
+@given(COLUMNS)
+def test_columns_read_at_once_equal_values_read_one_by_one(array):
+    texts = column_texts(pa.chunked_array([array])).to_list()
+    assert texts == [canonical(value) for value in array.to_pylist()]

@@ -9,14 +9,13 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pyarrow as pa
 
 from tracelens.errors import SuiteError
 from tracelens.rungs.state.databases import fetch
 from tracelens.rungs.state.values import canonical, column_texts
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tracelens.suite import Suite
 
 STATE_RESULTS = pl.Schema(
@@ -156,11 +155,11 @@ def _prepare(
     if key is None:
         hint = "select trace_id or case_id beside the columns you expect"
         raise SuiteError("the query returns neither trace_id nor case_id", where=f"state check {name!r}", hint=hint)
-    texts = {column: column_texts(table[column]) for column in table.column_names}
-    instants = {column for column, (_, instant) in texts.items() if instant}
+    texts = pl.DataFrame({column: column_texts(table[column]) for column in table.column_names})
+    instants = {field.name for field in table.schema if pa.types.is_timestamp(field.type)}
     wanted = _per_case(states, instants) if expect == "case" else _constants(expect, instants)
     columns = tuple(column[1:] for column in wanted.columns if column.startswith("?"))
-    absent = [column for column in columns if column not in texts]
+    absent = [column for column in columns if column not in texts.columns]
     wanted = wanted.with_columns(_vacuous(absent).alias(_VACUOUS))
     return _Check(name, key, cases, _rows(texts, key, columns), wanted, columns)
 
@@ -198,23 +197,20 @@ def _vacuous(absent: list[str]) -> pl.Expr:
     return pl.coalesce(nothing, *gaps)
 
 
-def _rows(texts: Mapping[str, tuple[list[str], bool]], key: str, columns: tuple[str, ...]) -> pl.DataFrame:
+def _rows(texts: pl.DataFrame, key: str, columns: tuple[str, ...]) -> pl.DataFrame:
     """The query's rows, one per key; of several the one that sorts first, with their number."""
-    shown = [column for column in texts if column != key]
-    frame = pl.DataFrame(
-        {column: values for column, (values, _) in texts.items()}, schema=dict.fromkeys(texts, pl.String)
-    )
+    shown = [column for column in texts.columns if column != key]
     parts = [pl.concat_str(pl.lit(f"{json.dumps(column, ensure_ascii=False)}:"), pl.col(column)) for column in shown]
     # A key is compared as text: 10 finds the case "10".
     text = pl.when(pl.col(key).str.starts_with('"')).then(pl.col(key).str.json_decode(pl.String)).otherwise(pl.col(key))
     return (
-        frame.filter(pl.col(key) != "null")
+        texts.filter(pl.col(key) != "null")
         .select(
             text.alias(_KEY),
             pl.concat_str(pl.lit("{"), pl.concat_str(parts, separator=",") if parts else pl.lit(""), pl.lit("}")).alias(
                 _OBSERVED
             ),
-            *(pl.col(column).alias(f"={column}") for column in columns if column in texts),
+            *(pl.col(column).alias(f"={column}") for column in columns if column in texts.columns),
         )
         .sort(_KEY, _OBSERVED)
         .group_by(_KEY, maintain_order=True)
@@ -226,7 +222,8 @@ def _verdicts(check: _Check, traces: pl.DataFrame, order: int) -> pl.DataFrame:
     found = traces if check.cases is None else traces.filter(pl.col("case_id").is_in(list(check.cases)))
     frame = found.select("trace", "trace_id", "case_id")
     if _KEY in check.wanted.columns:
-        frame = frame.join(check.wanted, left_on="case_id", right_on=_KEY, how="left", maintain_order="left")
+        wanted = _only(check.wanted, frame["case_id"])
+        frame = frame.join(wanted, left_on="case_id", right_on=_KEY, how="left", maintain_order="left")
         no_case = pl.col("case_id").is_null()
         gap = (
             pl.when(no_case).then(pl.lit("the trace has no case_id")).otherwise(pl.lit("the case has no state object"))
@@ -235,7 +232,8 @@ def _verdicts(check: _Check, traces: pl.DataFrame, order: int) -> pl.DataFrame:
     else:
         frame = frame.join(check.wanted, how="cross")
         unknown = pl.col(_VACUOUS)
-    frame = frame.join(check.rows, left_on=check.key, right_on=_KEY, how="left", maintain_order="left", coalesce=False)
+    rows = _only(check.rows, frame[check.key])
+    frame = frame.join(rows, left_on=check.key, right_on=_KEY, how="left", maintain_order="left", coalesce=False)
     lost = pl.lit(f"the trace has no {check.key}")
     vacuous = pl.when(pl.col(check.key).is_null()).then(lost).otherwise(unknown)
     return frame.with_columns(vacuous.alias(_VACUOUS)).select(
@@ -247,6 +245,11 @@ def _verdicts(check: _Check, traces: pl.DataFrame, order: int) -> pl.DataFrame:
         pl.col(_EXPECTED).alias("expected"),
         pl.lit(order).alias("order"),
     )
+
+
+def _only(frame: pl.DataFrame, keys: pl.Series) -> pl.DataFrame:
+    """The rows with one of these keys: a batch is small, what the query returned may not be."""
+    return frame.join(pl.DataFrame({_KEY: keys}), on=_KEY, how="semi")
 
 
 def _failure(check: _Check) -> pl.Expr:

@@ -11,13 +11,19 @@ import json
 import math
 from collections.abc import Mapping
 from decimal import MAX_EMAX, MAX_PREC, MIN_EMIN, Context, Decimal
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
+
+import polars as pl
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _EXACT = Context(prec=MAX_PREC, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """No digit is ever rounded away."""
+
+_ESCAPED = r'["\\\x00-\x1f]'
+"""Characters that JSON strings escape."""
 
 
 def canonical(value: Any, *, instant: bool = False) -> str:
@@ -94,25 +100,43 @@ def _instant(value: dt.datetime) -> str:
 
 
 def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return encode_basestring(value)
 
 
-def column_texts(column: pa.ChunkedArray) -> tuple[list[str], bool]:
+def column_texts(column: pa.ChunkedArray) -> pl.Series:
     """A column of a query's result as canonical texts.
 
     Args:
         column: Any type a driver gives, extension types of drivers included.
 
     Returns:
-        One text per row (SQL NULL is ``null``), and whether the column holds instants.
+        One text per row; SQL NULL is ``null``.
 
     Example:
         >>> import pyarrow as pa
-        >>> column_texts(pa.chunked_array([pa.array([1.5, None], pa.float32())]))
-        (['1.5', 'null'], False)
+        >>> column_texts(pa.chunked_array([pa.array([1.5, None], pa.float32())])).to_list()
+        ['1.5', 'null']
     """
-    import pyarrow as pa
+    texts = _at_once(column)
+    return pl.Series(_one_by_one(column), dtype=pl.String) if texts is None else texts.fill_null("null")
 
+
+def _at_once(column: pa.ChunkedArray) -> pl.Series | None:
+    """The same texts without Python per row, for types whose text needs no thought; None for the others."""
+    import pyarrow.types as kinds
+
+    if kinds.is_integer(column.type) or kinds.is_boolean(column.type):
+        return pl.Series(column).cast(pl.String)
+    if kinds.is_date32(column.type):
+        return '"' + pl.Series(column).cast(pl.String) + '"'
+    if kinds.is_string(column.type) or kinds.is_large_string(column.type):
+        values = pl.Series(column, dtype=pl.String)
+        if not values.str.contains(_ESCAPED).any():
+            return '"' + values + '"'
+    return None
+
+
+def _one_by_one(column: pa.ChunkedArray) -> list[str]:
     values, read = _plain(column)
     seen: dict[Any, str] = {}
     texts = []
@@ -123,7 +147,7 @@ def column_texts(column: pa.ChunkedArray) -> tuple[list[str], bool]:
         if value not in seen:
             seen[value] = canonical(read(value))
         texts.append(seen[value])
-    return texts, pa.types.is_timestamp(column.type)
+    return texts
 
 
 def _plain(column: pa.ChunkedArray) -> tuple[list[Any], Any]:
