@@ -1,0 +1,55 @@
+"""Frames of calls and traces as the engine gives them to rungs, from a few words a call."""
+
+import hashlib
+
+import polars as pl
+
+from tracelens.tables import polars_schema
+
+CALLS = polars_schema("rung_calls")
+TRACES = {
+    "trace": pl.UInt32,
+    "case_id": pl.String,
+    "complete": pl.Boolean,
+    "has_calls": pl.Boolean,
+    "started_at": pl.Datetime("us", "UTC"),
+    "cost": pl.Float64,
+    "input_tokens": pl.Int64,
+    "output_tokens": pl.Int64,
+    "final_answer": pl.String,
+}
+
+
+def call(tool, arguments="{}", status=None, **more):
+    """One call; its digest is that of the text, which stands in for canonical arguments."""
+    state = more.get("arguments_state", "object")
+    known = arguments is not None and state not in {"not_captured", "truncated"}
+    digest = hashlib.sha256(arguments.encode()).digest() if known else None
+    return {
+        "tool": tool,
+        "name": tool,
+        "malformed": tool is None,
+        "arguments": arguments,
+        "arguments_state": state,
+        "depth": 0,
+        "status": status,
+        "scored": tool is not None,
+        "output_tool": False,
+        "handoff": False,
+        "executed": status != "denied",
+        "digest_hi": int.from_bytes(digest[:8], "little") if digest else None,
+        "digest_lo": int.from_bytes(digest[8:16], "little") if digest else None,
+        **more,
+    }
+
+
+def calls_of(*traces):
+    """Calls of several traces, each a list of what `call` gives."""
+    rows = [{"trace": t, "call_index": i, **row} for t, steps in enumerate(traces) for i, row in enumerate(steps)]
+    return pl.DataFrame([{name: row.get(name) for name in CALLS} for row in rows], schema=CALLS)
+
+
+def traces_of(*rows):
+    """Traces from the columns that matter; complete and recorded unless they say otherwise."""
+    full = [{"trace": i, "has_calls": True, **row} for i, row in enumerate(rows)]
+    return pl.DataFrame([{name: row.get(name) for name in TRACES} for row in full], schema=TRACES)

@@ -1,0 +1,226 @@
+"""Invariants: rules every trace must keep, whatever its reference says.
+
+They see every requested call at every depth. A call counts as executed when its status is ok, error or unknown, and
+as succeeded when it is ok or unknown. What was seen is a violation even in an incomplete trace; a verdict that rests
+on something *not* having happened is null there, and a budget is not judged by what was not captured.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Protocol
+
+import polars as pl
+
+from tracelens.rungs.diagnostics import trace_seconds
+from tracelens.rungs.findings import concat_findings, finding_frame
+
+UNCAPTURED = ("not_captured", "truncated")
+"""Argument states of which nobody knows the arguments."""
+
+
+class InvariantsLike(Protocol):
+    """The invariants of a suite; see the suite's own documentation."""
+
+    @property
+    def forbidden_tools(self) -> Iterable[str]:
+        """Patterns of tools that must not be called."""
+
+    @property
+    def allowed_tools(self) -> Iterable[str]:
+        """Patterns of the only tools that may be called."""
+
+    @property
+    def max_calls(self) -> int | None:
+        """Most calls of a trace."""
+
+    @property
+    def max_calls_by_tool(self) -> Mapping[str, int]:
+        """Most calls by tool."""
+
+    @property
+    def max_identical(self) -> int | None:
+        """Most calls with the same tool and canonical arguments."""
+
+    @property
+    def max_errors(self) -> int | None:
+        """Most calls that end in an error."""
+
+    @property
+    def max_cost(self) -> float | None:
+        """Highest cost of a trace, in the currency of the source."""
+
+    @property
+    def max_tokens(self) -> int | None:
+        """Most tokens of a trace, input and output together."""
+
+    @property
+    def max_seconds(self) -> float | None:
+        """Longest duration of a trace, in seconds."""
+
+    @property
+    def after(self) -> Iterable[tuple[str, str]]:
+        """Pairs of tools: the first only after the second succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What came of the invariants.
+
+    Attributes:
+        findings: One row per violation, codes ``invariant.<name>``, rung 1.
+        traces: One row per trace: ``trace`` u32, ``invariants_ok`` bool? (false: some violation; null: nothing to
+            check, or something could not be judged and no violation was found), ``invariants_reason`` str? (why null).
+    """
+
+    findings: pl.DataFrame
+    traces: pl.DataFrame
+
+
+def check_invariants(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike) -> Verdicts:
+    """Check all invariants of a batch.
+
+    Args:
+        calls: One row per call, by trace and index: ``trace``, ``call_index``, ``tool``, ``status``, ``error``,
+            ``executed``, ``arguments_state``, ``digest_hi``, ``digest_lo``, ``started_at``, ``duration_ms``.
+        traces: One row per trace: ``trace``, ``complete``, ``has_calls``, ``cost``, ``input_tokens``,
+            ``output_tokens``, ``started_at``.
+        rules: The invariants of the suite.
+
+    Returns:
+        Findings and verdicts.
+    """
+    parts = [*_call_rules(calls, traces, rules), *_budgets(calls, traces, rules)]
+    findings = concat_findings(found for found, _ in parts)
+    known = pl.lit(value=True)
+    out = traces.select("trace")
+    for number, (_, judged) in enumerate(parts):
+        out = out.with_columns(judged.alias(f"judged_{number}"))
+        known = known & pl.col(f"judged_{number}")
+    broken = pl.col("trace").is_in(findings["trace"].unique().implode())
+    complete = _complete(traces)
+    unjudged = pl.when(~pl.lit(complete)).then(pl.lit("incomplete")).otherwise(pl.lit("not_captured"))
+    ok = pl.when(broken).then(pl.lit(value=False)).when(known).then(pl.lit(value=True))
+    verdicts = out.select(
+        "trace",
+        (ok if parts else pl.lit(None, pl.Boolean)).alias("invariants_ok"),
+        (pl.when(~broken & ~known).then(unjudged) if parts else pl.lit(None, pl.String)).alias("invariants_reason"),
+    )
+    return Verdicts(findings, verdicts)
+
+
+Part = tuple[pl.DataFrame, pl.Series]
+"""Findings of one invariant, and by trace whether it could be judged."""
+
+
+def _complete(traces: pl.DataFrame) -> pl.Series:
+    return traces["has_calls"] & traces["complete"].fill_null(value=True)
+
+
+def _call_rules(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike) -> Iterator[Part]:
+    complete = _complete(traces)
+    forbidden, allowed = tuple(rules.forbidden_tools), tuple(rules.allowed_tools)
+    if forbidden:
+        yield _findings(calls.filter(_named(calls, forbidden)), "forbidden_tools", "a forbidden tool"), complete
+    if "*" not in allowed:
+        strangers = calls.filter(~_named(calls, allowed) & calls["tool"].is_not_null())
+        yield _findings(strangers, "allowed_tools", "a tool that is not allowed"), complete
+    if rules.max_calls is not None:
+        yield _over(calls, ["trace"], rules.max_calls, "max_calls", "more than {n} calls"), complete
+    for tool, most in rules.max_calls_by_tool.items():
+        of_tool = calls.filter(pl.col("tool") == tool)
+        yield _over(of_tool, ["trace"], most, "max_calls_by_tool", f"more than {{n}} calls of {tool}"), complete
+    if rules.max_identical is not None:
+        yield _identical(calls, rules.max_identical), complete & _arguments_known(calls, traces, rules.max_identical)
+    if rules.max_errors is not None:
+        failed = calls.filter(_failed())
+        yield _over(failed, ["trace"], rules.max_errors, "max_errors", "more than {n} errors"), complete
+    for first, second in rules.after:
+        yield _after(calls, traces, first, second), complete
+
+
+def _unknown_arguments() -> pl.Expr:
+    return pl.col("arguments_state").is_in(UNCAPTURED) | pl.col("digest_hi").is_null()
+
+
+def _failed() -> pl.Expr:
+    return (pl.col("status") == "error").fill_null(value=False) | (
+        pl.col("status").is_null() & pl.col("error").is_not_null()
+    )
+
+
+def _named(calls: pl.DataFrame, globs: tuple[str, ...]) -> pl.Series:
+    """Which calls have a tool that matches one of the patterns; calls without a name have none."""
+    names = [
+        name
+        for name in calls["tool"].unique().to_list()
+        if name is not None and any(fnmatchcase(name, glob) for glob in globs)
+    ]
+    return calls["tool"].is_in(names).fill_null(value=False)
+
+
+def _findings(at: pl.DataFrame, name: str, message: str) -> pl.DataFrame:
+    columns = {"trace": at["trace"], "call_index": at["call_index"], "tool": at["tool"], "effect": at["executed"]}
+    return finding_frame({**columns, "rung": 1, "severity": "error", "code": f"invariant.{name}", "message": message})
+
+
+def _over(calls: pl.DataFrame, by: list[str], most: int, name: str, message: str) -> pl.DataFrame:
+    """A finding at the first call beyond a limit, one per group."""
+    beyond = calls.filter(pl.int_range(pl.len()).over(by) == most)
+    return _findings(beyond, name, message.format(n=most)).with_columns(effect=pl.lit(None, pl.Boolean))
+
+
+def _identical(calls: pl.DataFrame, most: int) -> pl.DataFrame:
+    known = calls.filter(~_unknown_arguments(), pl.col("tool").is_not_null())
+    by = ["trace", "tool", "digest_hi", "digest_lo"]
+    message = "more than {n} calls with the same tool and arguments"
+    return _over(known, by, most, "max_identical", message)
+
+
+def _arguments_known(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.Series:
+    """By trace: whether calls with unknown arguments are too few to be identical more often than allowed."""
+    unknown = _unknown_arguments()
+    doubtful = (
+        calls.group_by("trace", "tool").agg(unknown.any().alias("unknown"), pl.len().alias("n"))
+        .filter(pl.col("unknown"), pl.col("n") > most)["trace"]
+    )  # fmt: skip
+    return ~traces["trace"].is_in(doubtful.unique().implode())
+
+
+def _after(calls: pl.DataFrame, traces: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
+    """Calls of the first tool before any call of the second succeeded; nothing can be said of incomplete traces."""
+    whole = traces.filter(_complete(traces))["trace"]
+    of_second = (pl.col("tool") == second).fill_null(value=False)
+    succeeded = (of_second & ~_failed() & (pl.col("status").fill_null("ok") == "ok")).cast(pl.Int32)
+    before = succeeded.cum_sum().over("trace") - succeeded
+    early = calls.filter(pl.col("trace").is_in(whole.implode()), (pl.col("tool") == first), before == 0)
+    return _findings(early, "after", f"{first} before {second} succeeded")
+
+
+def _budgets(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike) -> Iterator[Part]:
+    whole = traces["complete"].fill_null(value=True)
+    if rules.max_cost is not None:
+        yield _budget(traces, traces["cost"], rules.max_cost, "max_cost", "cost"), whole & traces["cost"].is_not_null()
+    if rules.max_tokens is not None:
+        tokens = traces["input_tokens"].fill_null(0) + traces["output_tokens"].fill_null(0)
+        both = traces["input_tokens"].is_not_null() & traces["output_tokens"].is_not_null()
+        yield _budget(traces, tokens, rules.max_tokens, "max_tokens", "tokens"), whole & both
+    if rules.max_seconds is not None:
+        seconds = trace_seconds(calls, traces)
+        yield _budget(traces, seconds, rules.max_seconds, "max_seconds", "seconds"), whole & seconds.is_not_null()
+
+
+def _budget(traces: pl.DataFrame, spent: pl.Series, most: float, name: str, what: str) -> pl.DataFrame:
+    over = traces.select("trace", spent.alias("spent")).filter(pl.col("spent") > most)
+    return finding_frame(
+        {
+            "trace": over["trace"],
+            "rung": 1,
+            "severity": "error",
+            "code": f"invariant.{name}",
+            "message": f"more than {most:g} {what}",
+            "value": over["spent"].cast(pl.String),
+        }
+    )
