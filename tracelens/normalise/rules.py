@@ -8,6 +8,7 @@ they are applied to distinct values.
 from __future__ import annotations
 
 import dataclasses
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,14 +30,17 @@ from tracelens.kernels.digest import (
 )
 from tracelens.kernels.hash import hash_key
 from tracelens.kernels.reference.normal import NO_RULES, Node, Rules, canonical, text_of
-from tracelens.kernels.reference.rules import Leaf, Rule
+from tracelens.kernels.reference.rules import Leaf, Rule, Step
 from tracelens.kernels.reference.values import parse
 from tracelens.kernels.shred import shred
 from tracelens.normalise.canonical import TIME_TAG
 from tracelens.normalise.canonical import canonical as digests
+from tracelens.normalise.times import canonical_dates, canonical_instants
 
 # Answers kept per rule list; a path with more distinct values than this gains nothing from keeping them.
 _KEPT = 100_000
+# Fewer new values than this are not worth a frame.
+_MANY = 64
 
 SlowRules = tuple[Rules, int]
 """A rule list that needs Python: the rules of a tool and the number of the node that has the list."""
@@ -53,6 +57,7 @@ class RuleProgram:
         rules: The plain-Python rules by tool number, and last those for every other tool.
         has_relation: bool[tools + 1], where a tolerance makes equality a matter of pairs, not of digests.
         slow: The rule lists that the trie refers to.
+        places: Rules and node number behind each node of the trie.
     """
 
     trie: RuleTrie
@@ -60,6 +65,7 @@ class RuleProgram:
     rules: tuple[Rules, ...]
     has_relation: npt.NDArray[np.bool_]
     slow: tuple[SlowRules, ...]
+    places: tuple[SlowRules, ...]
     _answers: tuple[dict[str, str], ...] = field(repr=False, compare=False)
 
     @classmethod
@@ -89,8 +95,8 @@ class RuleProgram:
         layout = _Layout()
         roots = np.array([layout.add(each) for each in rules], np.int32)
         has_relation = np.array([each.has_relation for each in rules], np.bool_)
-        slow = tuple(layout.slow)
-        program = cls(layout.trie(), roots, rules, has_relation, slow, tuple({} for _ in range(len(slow) + 1)))
+        slow, places = tuple(layout.slow), tuple(layout.places)
+        program = cls(layout.trie(), roots, rules, has_relation, slow, places, tuple({} for _ in range(len(slow) + 1)))
         _fill_defaults(program, layout.defaults)
         return program
 
@@ -108,13 +114,23 @@ class RuleProgram:
         answers = self._answers[rules]
         if len(answers) > _KEPT:
             answers.clear()
-        out = []
-        for text in texts:
-            answer = answers.get(text)
+        out = [answers.get(text) for text in texts]
+        left = [i for i, answer in enumerate(out) if answer is None]
+        if len(left) >= _MANY:
+            for i, answer in zip(left, _in_bulk([texts[i] for i in left], compiled.nodes[number]), strict=True):
+                out[i] = answer
+        for i in left:
+            answer = out[i]
             if answer is None:
-                answer = answers[text] = _canonical_text(text, compiled, number)
-            out.append(answer)
-        return out
+                answer = out[i] = _canonical_text(texts[i], compiled, number)
+            answers[texts[i]] = answer
+        return [answer for answer in out if answer is not None]
+
+
+    def texts_at(self, node: int, texts: Sequence[str]) -> list[str]:
+        """Canonical JSON texts of JSON texts that stand at a node of the trie (-1: one without rules)."""
+        compiled, number = (NO_RULES, 0) if node < 0 else self.places[node]
+        return [text_of(canonical(parse(text), compiled, number)) for text in texts]
 
 
 def _canonical_text(text: str, rules: Rules, number: int) -> str:
@@ -126,11 +142,21 @@ def _canonical_text(text: str, rules: Rules, number: int) -> str:
     return text_of(form)
 
 
+def _in_bulk(texts: Sequence[str], node: Node) -> Sequence[str | None]:
+    """Canonical texts that need no loop in Python; None for the others."""
+    if node.rule.steps == (Step("datetime"),):
+        return canonical_instants(texts, TIME_TAG)
+    if node.rule.steps == (Step("date"),):
+        return canonical_dates(texts)
+    return [None] * len(texts)
+
+
 class _Layout:
     """Collects the nodes of all tools."""
 
     def __init__(self) -> None:
         self.slow: list[SlowRules] = []
+        self.places: list[SlowRules] = []
         self.defaults: list[tuple[int, str]] = []
         self._slow_numbers: dict[object, int] = {}
         self._nodes: list[tuple[Node, int, int]] = []
@@ -142,6 +168,7 @@ class _Layout:
             code = _code(node, is_root=number == rules.root)
             slow = self._slow(rules, number) if code == R_SLOW else -1
             self._nodes.append((node, base, (slow + 1) * 8 + code))
+            self.places.append((rules, number))
             if node.rule.default is not None:
                 self.defaults.append((base + number, node.rule.default))
         return base + rules.root if rules.root else -1
