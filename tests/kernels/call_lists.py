@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from tracelens.kernels.calls import CallColumns, Relations, Units
+from tracelens.kernels.calls import CALL, CAPTURED, JOINED, LINK, MALFORMED_ENTRY, TOP, USABLE
 from tracelens.kernels.reference.pairing import UNIT, Call, Match
 
 NAMES = ("a", "b", "c")
@@ -76,55 +76,38 @@ def relate(match: Match, overrides: dict[tuple[int, int], tuple[bool, int]]) -> 
     return related
 
 
-def call_columns(calls: Sequence[Call], codes: dict[str, int]) -> CallColumns:
-    """Calls as arrays; digests are the values themselves, numbered."""
-    first, key, value = [0], [], []
-    for one in calls:
-        for name in sorted(one.top):
-            key.append(ord(name))
-            value.append(one.top[name])
-        first.append(len(key))
-    numbers = [sum((one.top.get(k, -1) + 1) * 10**n for n, k in enumerate("xyz")) for one in map(_whole, calls)]
-    return CallColumns(
-        code=np.array(
-            [codes.setdefault(c.name, len(codes)) if c.name and not c.malformed else -1 for c in calls], np.int32
-        ),
-        hi=np.array(numbers, np.uint64) // np.uint64(10),
-        lo=np.array(numbers, np.uint64),
-        captured=np.array([c.captured for c in calls], np.bool_),
-        usable=np.array([c.usable for c in calls], np.bool_),
-        malformed=np.array([c.malformed for c in calls], np.bool_),
-        top_first=np.array(first, np.int64),
-        top_key=np.array(key, np.uint64),
-        top_hi=np.zeros(len(key), np.uint64),
-        top_lo=np.array(value, np.uint64),
-    )
-
-
-def _whole(one: Call) -> Call:
-    """A call whose `top` holds all arguments, captured or not."""
-    return replace(one, top=dict(one.arguments))  # type: ignore[call-overload] # a tuple of pairs here
-
-
-def relations(match: Match) -> Relations:
-    """The overrides of a match as arrays."""
-    overrides = getattr(match, "overrides", {})
-    n = len(match.actual)
-    kept = sorted((i, j) for i, j in overrides if i < n and j < len(match.expected))
-    return Relations(
-        first=np.searchsorted([i for i, _ in kept], np.arange(n + 1)).astype(np.int64),
-        expected=np.array([j for _, j in kept], np.int64),
-        exact=np.array([overrides[pair][0] for pair in kept], np.bool_),
-        agreement=np.array([overrides[pair][1] for pair in kept], np.int64),
-    )
-
-
-def one_unit(match: Match) -> tuple[Units, CallColumns, CallColumns, Relations, np.ndarray]:
-    """A match as the arguments kernels take: the only unit, both sides, relations, joined."""
+def records(match: Match) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Both sides of a match, their top-level arguments, and the links, as kernels take them."""
     codes: dict[str, int] = {}
-    n, m = len(match.actual), len(match.expected)
-    units = Units(*(np.array([x], np.int64) for x in (0, n, 0, m)))
-    joined = np.ones(n, np.bool_)
+    links = sorted(pair for pair in getattr(match, "overrides", {}) if pair[0] < len(match.actual))
+    links = [(i, j) for i, j in links if j < len(match.expected)]
+    rel = np.array([(j, match.overrides[i, j][1], match.overrides[i, j][0]) for i, j in links], LINK)  # type: ignore[attr-defined] # Related
+    joined = [False] * len(match.actual)
     for group in match.groups():
-        joined[group.start] = False
-    return units, call_columns(match.actual, codes), call_columns(match.expected, codes), relations(match), joined
+        for i in group[1:]:
+            joined[i] = True
+    a, a_top = side(match.actual, codes, joined)
+    e, e_top = side(match.expected, codes, [False] * len(match.expected))
+    a["link_first"] = np.searchsorted([i for i, _ in links], np.arange(len(a)))
+    a["link_count"] = np.bincount([i for i, _ in links], minlength=len(a))[: len(a)]
+    return a, a_top, e, e_top, rel
+
+
+def side(calls: Sequence[Call], codes: dict[str, int], joined: list[bool]) -> tuple[np.ndarray, np.ndarray]:
+    """Calls as records; digests are the values themselves, numbered."""
+    rows, top = [], []
+    for one, behind in zip(calls, joined, strict=True):
+        values = dict(one.arguments)  # type: ignore[call-overload] # pairs of name and value
+        number = sum((values.get(k, -1) + 1) * 10**n for n, k in enumerate("xyz"))
+        flags = USABLE * (one.usable and one.captured) + CAPTURED * one.captured
+        flags += MALFORMED_ENTRY * one.malformed + JOINED * behind
+        named = bool(one.name) and not one.malformed
+        code = codes.setdefault(str(one.name), len(codes)) if named else -1
+        rows.append((code, flags, number // 10, number, len(top), 0, len(one.top), 0))
+        top += [(ord(k), 0, one.top[k]) for k in sorted(one.top)]
+    return np.array(rows, CALL), np.array(top, TOP)
+
+
+def one_unit(match: Match) -> np.ndarray:
+    """The only unit of a match."""
+    return np.array([[0, len(match.actual), 0, len(match.expected)]], np.int64)

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.call_lists import arguments, call, matches, one_unit
-from tracelens.kernels.pairing import MISSING, pair_rows, pair_units
+from tests.kernels.call_lists import arguments, call, matches, one_unit, records
+from tracelens.kernels.optimal import DENSE
+from tracelens.kernels.pairing import LINEAR, MISSING, pair_rows, pair_units
 from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES, Match, agreement, best_unused, optimal, pairs
 from tracelens.kernels.reference.scores import accuracy, accuracy_in_closed_form, arguments_unknown, counts
 
 CREDITS = ((1.0, 0.5), (1.0, 1.0), (0.25, 0.0))
 
 
-def run(match: Match, credit: tuple[float, float] = (1.0, 0.5), **limits: int) -> dict[str, np.ndarray]:
+def run(match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR) -> dict[str, np.ndarray]:
     """Pair one unit with the kernel."""
-    units, a, e, rel, joined = one_unit(match)
     n = len(match.actual)
     found = {
         "partner": np.empty((3, n), np.int32),
@@ -28,22 +28,21 @@ def run(match: Match, credit: tuple[float, float] = (1.0, 0.5), **limits: int) -
         "agreed": np.empty(1, np.int64),
         "unknown": np.empty(1, np.bool_),
     }
-    pair_units(units, a, e, rel, joined, credit[0] > credit[1], np.zeros(1, np.int64), *found.values(), **limits)
+    pair_units(one_unit(match), *records(match), credit[0] > credit[1], np.zeros(1, np.int64), *found.values(), dense, linear)
     return found
 
 
 def rows_of(match: Match, pairing: int, found: dict[str, np.ndarray]) -> list[tuple[int, int, str, int]]:
     """The rows of one pairing as the kernel writes them."""
-    units, a, e, rel, _ = one_unit(match)
     total = len(match.actual) + found["counts"][0, pairing, MISSING]
     out = [np.empty(total, t) for t in (np.int64, np.int32, np.int32, np.uint8, np.int64)]
     zero = np.zeros(1, np.int64)
-    pair_rows(units, a, e, rel, zero, found["partner"][pairing], found["status"][pairing], zero, *out)
+    pair_rows(one_unit(match), *records(match), zero, found["partner"][pairing], found["status"][pairing], zero, *out)
     return [(i, j, STATUSES[s], g) for _, i, j, s, g in zip(*(x.tolist() for x in out), strict=True)]
 
 
-def assert_same(match: Match, credit: tuple[float, float] = (1.0, 0.5), **limits: int) -> None:
-    found = run(match, credit, **limits)
+def assert_same(match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR) -> None:
+    found = run(match, credit, dense, linear)
     for p, pairing in enumerate(PAIRINGS):
         want = pairs(match, pairing, credit)
         none = [tuple(-1 if x is None else x for x in row) for row in want]

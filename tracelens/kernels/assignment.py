@@ -10,12 +10,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tracelens.kernels.jit import lean
+
 I64 = NDArray[np.int64]
 B1 = NDArray[np.bool_]
 FAR = np.iinfo(np.int64).max
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def heaviest(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64]:
     """The assignment of greatest weight (Hungarian method, shortest augmenting paths).
 
@@ -45,7 +47,7 @@ def heaviest(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I6
     return owner, row_price, column_price
 
 
-@njit(nogil=True, cache=True)
+@lean
 def _grow(
     weight: I64,
     row_type: I64,
@@ -94,7 +96,7 @@ def _grow(
         nearest = via
 
 
-@njit(nogil=True, cache=True)
+@lean
 def is_tight(weight: I64, row_type: I64, column_type: I64, row_price: I64, column_price: I64, r: int, c: int) -> bool:
     """Whether some best assignment may pair r and c, both prices spent.
 
@@ -107,7 +109,7 @@ def is_tight(weight: I64, row_type: I64, column_type: I64, row_price: I64, colum
     return row_price[r] + column_price[c] == weight[row_type[r], column_type[c]]
 
 
-@njit(nogil=True, cache=True)
+@lean
 def smallest_column(
     weight: I64,
     row_type: I64,
@@ -171,7 +173,7 @@ def smallest_column(
     return best
 
 
-@njit(nogil=True, cache=True)
+@lean
 def take_column(r: int, c: int, mate: I64, owner: I64, move: I64) -> None:
     """Give row r the column that `smallest_column` found; the rows in its way move on."""
     free = mate[r]

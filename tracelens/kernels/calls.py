@@ -1,117 +1,95 @@
-"""Calls as arrays, and the two questions pairing asks about two of them: are they equal, and how far do they agree."""
+"""Calls as records, and the two questions pairing asks about two of them: are they equal, and how far do they agree.
+
+One record holds all that is asked of a call, so a comparison touches one cache line, and a kernel takes one array a
+side.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from tracelens.kernels.jit import lean
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
 U8 = NDArray[np.uint8]
 B1 = NDArray[np.bool_]
+Calls = NDArray[np.void]
+Tops = NDArray[np.void]
+Links = NDArray[np.void]
 
 UNIT = 1_000_000_000
 """Agreement is counted in integers of 1e-9, so that sums compare exactly."""
 
+USABLE, CAPTURED, MALFORMED_ENTRY, JOINED = 1, 2, 4, 8
+"""Flags of a call. USABLE: its arguments are known and can be compared (so CAPTURED too); CAPTURED: they were
+recorded; MALFORMED_ENTRY: it is no call at all; JOINED: it may be reordered with its predecessor."""
 
-class CallColumns(NamedTuple):
-    """One side's calls, column by column.
+CALL = np.dtype(
+    [
+        ("code", np.int32),
+        ("flags", np.int32),
+        ("hi", np.uint64),
+        ("lo", np.uint64),
+        ("top_first", np.int64),
+        ("link_first", np.int64),
+        ("top_count", np.int32),
+        ("link_count", np.int32),
+    ]
+)
+"""One call: name code (-1 equals nothing), flags, digest of the canonical arguments, where its top-level arguments
+stand, and where its links to expected calls stand."""
 
-    Attributes:
-        code: Name code, shared by both sides, int32; -1 equals nothing.
-        hi: Upper half of the digest of the canonical arguments, uint64.
-        lo: Lower half.
-        captured: False where arguments were not recorded or cut off.
-        usable: False where they were recorded but are no JSON object.
-        malformed: True where the entry was no call at all.
-        top_first: First top-level argument of each call, int64 [calls + 1].
-        top_key: Hash of each top-level argument's name, ascending within a call, uint64.
-        top_hi: Upper half of the digest of its canonical value.
-        top_lo: Lower half.
-    """
+TOP = np.dtype([("key", np.uint64), ("hi", np.uint64), ("lo", np.uint64)])
+"""One top-level argument: hash of its name, ascending within a call, and digest of its canonical value."""
 
-    code: I32
-    hi: U64
-    lo: U64
-    captured: B1
-    usable: B1
-    malformed: B1
-    top_first: I64
-    top_key: U64
-    top_hi: U64
-    top_lo: U64
+LINK = np.dtype([("expected", np.int64), ("agreement", np.int64), ("exact", np.int64)])
+"""What matchers and tolerances decided for an actual and an expected call; ascending by expected call."""
 
 
-class Relations(NamedTuple):
-    """What matchers and tolerances decided, for the pairs of calls they touch.
-
-    Attributes:
-        first: First entry of each actual call, int64 [calls + 1].
-        expected: Row of the expected call, ascending within an actual call, int64.
-        exact: Whether the arguments match, bool.
-        agreement: How far they agree, in 1e-9, int64.
-    """
-
-    first: I64
-    expected: I64
-    exact: B1
-    agreement: I64
-
-
-class Units(NamedTuple):
-    """Which stretch of the actual calls is held against which stretch of the expected ones, int64 [units] each."""
-
-    a_first: I64
-    a_count: I64
-    e_first: I64
-    e_count: I64
-
-
-@njit(nogil=True, cache=True)
-def relation_of(rel: Relations, i: int, j: int) -> int:
-    """Entry of actual call i and expected call j, or -1."""
-    low, high = rel.first[i], rel.first[i + 1]
+@lean
+def link_of(a: Calls, rel: Links, i: int, j: int) -> int:
+    """Link of actual call i and expected call j, or -1."""
+    low = a[i].link_first
+    stop = low + a[i].link_count
+    high = stop
     while low < high:
         middle = (low + high) // 2
-        if rel.expected[middle] < j:
+        if rel[middle].expected < j:
             low = middle + 1
         else:
             high = middle
-    if low < rel.first[i + 1] and rel.expected[low] == j:
-        return low
-    return -1
+    return low if low < stop and rel[low].expected == j else -1
 
 
-@njit(nogil=True, cache=True)
-def is_exact(a: CallColumns, e: CallColumns, rel: Relations, i: int, j: int) -> bool:
+@lean
+def is_exact(a: Calls, e: Calls, rel: Links, i: int, j: int) -> bool:
     """Whether two calls of one name have equal arguments; never where those are unknown or unusable."""
-    if not (a.captured[i] and a.usable[i]):
+    if not a[i].flags & USABLE:
         return False
-    if rel.first[i] != rel.first[i + 1]:
-        entry = relation_of(rel, i, j)
-        if entry >= 0:
-            return rel.exact[entry]
-    return a.hi[i] == e.hi[j] and a.lo[i] == e.lo[j] and e.usable[j] and e.captured[j]
+    if a[i].link_count:
+        link = link_of(a, rel, i, j)
+        if link >= 0:
+            return bool(rel[link].exact)
+    return bool(a[i].hi == e[j].hi and a[i].lo == e[j].lo and e[j].flags & USABLE)
 
 
-@njit(nogil=True, cache=True)
-def shared_arguments(a: CallColumns, e: CallColumns, i: int, j: int) -> int:
+@lean
+def shared_arguments(a: Calls, a_top: Tops, e: Calls, e_top: Tops, i: int, j: int) -> int:
     """Agreement by value: equal top-level arguments over the union of their names; 0 where there are none."""
-    p, p_stop = a.top_first[i], a.top_first[i + 1]
-    q, q_stop = e.top_first[j], e.top_first[j + 1]
+    p, q = a[i].top_first, e[j].top_first
+    p_stop, q_stop = p + a[i].top_count, q + e[j].top_count
     union = (p_stop - p) + (q_stop - q)
     equal = 0
     while p < p_stop and q < q_stop:
-        if a.top_key[p] == e.top_key[q]:
+        if a_top[p].key == e_top[q].key:
             union -= 1
-            equal += a.top_hi[p] == e.top_hi[q] and a.top_lo[p] == e.top_lo[q]
+            equal += a_top[p].hi == e_top[q].hi and a_top[p].lo == e_top[q].lo
             p += 1
             q += 1
-        elif a.top_key[p] < e.top_key[q]:
+        elif a_top[p].key < e_top[q].key:
             p += 1
         else:
             q += 1
@@ -120,23 +98,23 @@ def shared_arguments(a: CallColumns, e: CallColumns, i: int, j: int) -> int:
     return (2 * UNIT * equal + union) // (2 * union)
 
 
-@njit(nogil=True, cache=True)
-def agreement_of(a: CallColumns, e: CallColumns, rel: Relations, i: int, j: int) -> int:
+@lean
+def agreement_of(a: Calls, a_top: Tops, e: Calls, e_top: Tops, rel: Links, i: int, j: int) -> int:
     """Agreement of two calls of one name that are not exact, in 1e-9."""
-    if not (a.captured[i] and a.usable[i]):
+    if not a[i].flags & USABLE:
         return 0
-    if rel.first[i] != rel.first[i + 1]:
-        entry = relation_of(rel, i, j)
-        if entry >= 0:
-            return rel.agreement[entry]
-    if not (e.captured[j] and e.usable[j]):
+    if a[i].link_count:
+        link = link_of(a, rel, i, j)
+        if link >= 0:
+            return rel[link].agreement
+    if not e[j].flags & USABLE:
         return 0
-    return shared_arguments(a, e, i, j)
+    return shared_arguments(a, a_top, e, e_top, i, j)
 
 
-@njit(nogil=True, cache=True)
-def worth_of(a: CallColumns, e: CallColumns, rel: Relations, i: int, j: int, bonus: int) -> int:
+@lean
+def worth_of(a: Calls, a_top: Tops, e: Calls, e_top: Tops, rel: Links, i: int, j: int, bonus: int) -> int:
     """What pairing two calls of one name is worth: their agreement, and the bonus where they are exact."""
     if is_exact(a, e, rel, i, j):
         return bonus + UNIT
-    return agreement_of(a, e, rel, i, j)
+    return agreement_of(a, a_top, e, e_top, rel, i, j)

@@ -10,6 +10,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tracelens.kernels.jit import lean
+
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 
@@ -17,7 +19,7 @@ SMALL = 4096
 """Up to this product of lengths two nested loops beat sorting."""
 
 
-@njit(nogil=True, cache=True)
+@lean
 def _small(a: I32, e: I32, out: I64) -> None:
     """Count by comparing everything with everything."""
     for i in range(a.size):
@@ -38,8 +40,8 @@ def _small(a: I32, e: I32, out: I64) -> None:
         out[1] += first or e[j] < 0
 
 
-@njit(nogil=True, cache=True)
-def _distinct(x: I32) -> int:
+@lean
+def _distinct(x: I64) -> int:
     """Distinct names of a sorted list, each unnamed call for itself."""
     found = 0
     for i in range(x.size):
@@ -50,11 +52,11 @@ def _distinct(x: I32) -> int:
 @njit(nogil=True, cache=True)
 def _large(a: I32, e: I32, out: I64) -> None:
     """Count by walking both lists sorted."""
-    a, e = np.sort(a), np.sort(e)
+    a, e = np.sort(a.astype(np.int64)), np.sort(e.astype(np.int64))
     out[0] = _distinct(a)
     out[1] = _distinct(e)
-    i, j = np.searchsorted(a, 0), np.searchsorted(e, 0)
-    last = np.int32(-1)
+    i, j = np.searchsorted(a, np.int64(0)), np.searchsorted(e, np.int64(0))
+    last = np.int64(-1)
     while i < a.size and j < e.size:
         if a[i] == e[j]:
             out[2] += a[i] != last
@@ -70,26 +72,23 @@ def _large(a: I32, e: I32, out: I64) -> None:
 
 @njit(nogil=True, cache=True)
 def multiset_scores(
-    a_first: I64, a_count: I64, a_code: I32, e_first: I64, e_count: I64, e_code: I32, small: int = SMALL
+    units: I64, a_code: I32, e_code: I32, small: int
 ) -> I64:
     """The order-free numbers of every unit.
 
     Args:
-        a_first: First actual call of each unit, int64 [units].
-        a_count: How many, int64 [units].
+        units: First actual call, how many, first expected call, how many, int64 [units, 4].
         a_code: Name codes of all actual calls, int32.
-        e_first: First expected call of each unit.
-        e_count: How many.
         e_code: Name codes of all expected calls.
         small: Product of lengths up to which nested loops are used.
 
     Returns:
         int64 [units, 4]: distinct actual names, distinct expected names, distinct names in both, multiset overlap.
     """
-    out = np.zeros((a_first.size, 4), np.int64)
-    for u in range(a_first.size):
-        a = a_code[a_first[u] : a_first[u] + a_count[u]]
-        e = e_code[e_first[u] : e_first[u] + e_count[u]]
+    out = np.zeros((units.shape[0], 4), np.int64)
+    for u in range(units.shape[0]):
+        a = a_code[units[u, 0] : units[u, 0] + units[u, 1]]
+        e = e_code[units[u, 2] : units[u, 2] + units[u, 3]]
         if max(a.size, e.size) ** 2 <= small:
             _small(a, e, out[u])
         else:

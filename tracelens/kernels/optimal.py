@@ -14,12 +14,23 @@ from __future__ import annotations
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
+from tracelens.kernels.jit import lean
 from tracelens.kernels.assignment import FAR, heaviest, smallest_column, take_column
-from tracelens.kernels.calls import I32, I64, U64, UNIT, CallColumns, Relations, agreement_of, is_exact, worth_of
-
-B1 = NDArray[np.bool_]
+from tracelens.kernels.calls import (
+    B1,
+    I32,
+    I64,
+    U64,
+    UNIT,
+    USABLE,
+    Calls,
+    Links,
+    Tops,
+    agreement_of,
+    is_exact,
+    worth_of,
+)
 
 DENSE = 64
 """Up to this many possible pairs of one name are assigned directly, without looking for equal calls first."""
@@ -27,34 +38,76 @@ SORTED = 64
 """From this many calls on grouping by name sorts instead of inserting."""
 
 
-@njit(nogil=True, cache=True)
-def order_by_name(code: I32, first: int, count: int, order: I64) -> None:
+@njit(nogil=True, cache=True, _nrt=True)
+def stable_order(x: U64, y: U64) -> I64:
+    """Positions sorted by x, then y, then position: a bottom-up merge sort.
+
+    NumPy's own would be compiled once per type of its argument, which takes longer than all other kernels here.
+    """
+    size = x.size
+    order, other = np.arange(size), np.empty(size, np.int64)
+    width = 1
+    while width < size:
+        for start in range(0, size, 2 * width):
+            middle, stop = min(start + width, size), min(start + 2 * width, size)
+            p, q = start, middle
+            for at in range(start, stop):
+                left = q >= stop
+                if not left and p < middle:
+                    i, j = order[p], order[q]
+                    left = x[i] < x[j] or (x[i] == x[j] and y[i] <= y[j])
+                if left:
+                    other[at] = order[p]
+                    p += 1
+                else:
+                    other[at] = order[q]
+                    q += 1
+        order, other = other, order
+        width *= 2
+    return order
+
+
+@njit(nogil=True, cache=True, _nrt=True)
+def _sort_by_name(calls: Calls, first: int, count: int, order: I64) -> None:
+    """`order_by_name` for many calls: name and position in one number, so that any sort is stable."""
+    key = np.empty(count, np.int64)
+    for k in range(count):
+        key[k] = (np.int64(calls[first + k].code) << 32) + k
+    key.sort()
+    for k in range(count):
+        order[k] = first + (key[k] & 0xFFFFFFFF)
+
+
+@lean
+def order_by_name(calls: Calls, first: int, count: int, order: I64) -> None:
     """Fill `order[:count]` with the calls from `first` on, sorted by name, in order within a name."""
     if count >= SORTED:
-        order[:count] = np.argsort(code[first : first + count], kind="mergesort") + first
+        _sort_by_name(calls, first, count, order)
         return
     for k in range(count):
         at = k
-        while at > 0 and code[order[at - 1]] > code[first + k]:
+        while at > 0 and calls[order[at - 1]].code > calls[first + k].code:
             order[at] = order[at - 1]
             at -= 1
         order[at] = first + k
 
 
-@njit(nogil=True, cache=True)
-def run_of_name(code: I32, order: I64, start: int, count: int) -> int:
+@lean
+def run_of_name(calls: Calls, order: I64, start: int, count: int) -> int:
     """Where the run of one name that begins at `start` ends."""
     stop = start
-    while stop < count and code[order[stop]] == code[order[start]]:
+    while stop < count and calls[order[stop]].code == calls[order[start]].code:
         stop += 1
     return stop
 
 
-@njit(nogil=True, cache=True)
+@lean
 def pair_optimal(
-    a: CallColumns,
-    e: CallColumns,
-    rel: Relations,
+    a: Calls,
+    a_top: Tops,
+    e: Calls,
+    e_top: Tops,
+    rel: Links,
     a_first: int,
     a_count: int,
     e_first: int,
@@ -68,9 +121,11 @@ def pair_optimal(
     """Pair one unit optimally.
 
     Args:
-        a: The actual calls.
+        a: The actual calls, records of `CALL`.
+        a_top: Their top-level arguments, records of `TOP`.
         e: The expected calls.
-        rel: What matchers and tolerances decided.
+        e_top: Their top-level arguments.
+        rel: What matchers and tolerances decided, records of `LINK`.
         a_first: First actual call.
         a_count: How many.
         e_first: First expected call.
@@ -82,29 +137,35 @@ def pair_optimal(
         partner: Filled: for each actual call its expected call, counted from `e_first`, or -1; int32 [a_count].
     """
     partner[:a_count] = -1
-    order_by_name(a.code, a_first, a_count, a_order)
-    order_by_name(e.code, e_first, e_count, e_order)
+    order_by_name(a, a_first, a_count, a_order)
+    order_by_name(e, e_first, e_count, e_order)
     p, q = 0, 0
     while p < a_count and q < e_count:
-        mine, theirs = a.code[a_order[p]], e.code[e_order[q]]
+        mine, theirs = a[a_order[p]].code, e[e_order[q]].code
         if mine < 0 or mine < theirs:
             p += 1
         elif theirs < mine:
             q += 1
         else:
-            p_stop = run_of_name(a.code, a_order, p, a_count)
-            q_stop = run_of_name(e.code, e_order, q, e_count)
+            p_stop = run_of_name(a, a_order, p, a_count)
+            q_stop = run_of_name(e, e_order, q, e_count)
+            if p_stop - p == 1 and q_stop - q == 1:
+                partner[a_order[p] - a_first] = e_order[q] - e_first
+                p, q = p_stop, q_stop
+                continue
             _pair_name(
-                a, e, rel, a_order[p:p_stop], e_order[q:q_stop], exact_first, dense, a_first, e_first, partner
+                a, a_top, e, e_top, rel, a_order[p:p_stop], e_order[q:q_stop], exact_first, dense, a_first, e_first, partner
             )
             p, q = p_stop, q_stop
 
 
-@njit(nogil=True, cache=True)
+@lean
 def _pair_name(
-    a: CallColumns,
-    e: CallColumns,
-    rel: Relations,
+    a: Calls,
+    a_top: Tops,
+    e: Calls,
+    e_top: Tops,
+    rel: Links,
     rows: I64,
     columns: I64,
     exact_first: bool,
@@ -116,7 +177,7 @@ def _pair_name(
     """Pair the calls of one name by the cheapest method that is exact for them."""
     by_value = exact_first
     for i in rows:
-        by_value = by_value and rel.first[i] == rel.first[i + 1]
+        by_value = by_value and a[i].link_count == 0
     start = 0
     if by_value:
         # Equal calls at the head of both lists pair: no best pairing is better, none is lexicographically smaller.
@@ -128,23 +189,23 @@ def _pair_name(
         return
     few = min(rows.size, columns.size)
     bonus = few * UNIT + 1 if exact_first else 0
-    if rows.size == 1 and columns.size == 1:
-        partner[rows[0] - a_first] = columns[0] - e_first
-    elif few == 1:
-        _pair_one(a, e, rel, rows, columns, bonus, a_first, e_first, partner)
+    if few == 1:
+        _pair_one(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
     elif rows.size == 2 and columns.size == 2:
-        _pair_two(a, e, rel, rows, columns, bonus, a_first, e_first, partner)
+        _pair_two(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
     elif by_value and rows.size * columns.size > dense:
-        _pair_many(a, e, rel, rows, columns, a_first, e_first, partner)
+        _pair_many(a, a_top, e, e_top, rel, rows, columns, a_first, e_first, partner)
     else:
-        _pair_directly(a, e, rel, rows, columns, bonus, a_first, e_first, partner)
+        _pair_directly(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
 
 
-@njit(nogil=True, cache=True)
+@lean
 def _pair_one(
-    a: CallColumns,
-    e: CallColumns,
-    rel: Relations,
+    a: Calls,
+    a_top: Tops,
+    e: Calls,
+    e_top: Tops,
+    rel: Links,
     rows: I64,
     columns: I64,
     bonus: int,
@@ -156,17 +217,19 @@ def _pair_one(
     best, best_row, best_column = np.int64(-1), 0, 0
     for i in rows:
         for j in columns:
-            worth = worth_of(a, e, rel, i, j, bonus)
+            worth = worth_of(a, a_top, e, e_top, rel, i, j, bonus)
             if worth > best:
                 best, best_row, best_column = worth, i, j
     partner[best_row - a_first] = best_column - e_first
 
 
-@njit(nogil=True, cache=True)
+@lean
 def _pair_two(
-    a: CallColumns,
-    e: CallColumns,
-    rel: Relations,
+    a: Calls,
+    a_top: Tops,
+    e: Calls,
+    e_top: Tops,
+    rel: Links,
     rows: I64,
     columns: I64,
     bonus: int,
@@ -175,14 +238,14 @@ def _pair_two(
     partner: I32,
 ) -> None:
     """Two calls on both sides: straight or crossed."""
-    straight = worth_of(a, e, rel, rows[0], columns[0], bonus) + worth_of(a, e, rel, rows[1], columns[1], bonus)
-    crossed = worth_of(a, e, rel, rows[0], columns[1], bonus) + worth_of(a, e, rel, rows[1], columns[0], bonus)
+    straight = worth_of(a, a_top, e, e_top, rel, rows[0], columns[0], bonus) + worth_of(a, a_top, e, e_top, rel, rows[1], columns[1], bonus)
+    crossed = worth_of(a, a_top, e, e_top, rel, rows[0], columns[1], bonus) + worth_of(a, a_top, e, e_top, rel, rows[1], columns[0], bonus)
     cross = 1 if crossed > straight else 0
     partner[rows[0] - a_first] = columns[cross] - e_first
     partner[rows[1] - a_first] = columns[1 - cross] - e_first
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def solve(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64, I64]:
     """A best assignment, padded to a square with nobodies.
 
@@ -211,11 +274,13 @@ def solve(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64, 
     return mate, owner, row_price, column_price
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def _pair_directly(
-    a: CallColumns,
-    e: CallColumns,
-    rel: Relations,
+    a: Calls,
+    a_top: Tops,
+    e: Calls,
+    e_top: Tops,
+    rel: Links,
     rows: I64,
     columns: I64,
     bonus: int,
@@ -227,7 +292,7 @@ def _pair_directly(
     weight = np.empty((rows.size, columns.size), np.int64)
     for r in range(rows.size):
         for c in range(columns.size):
-            weight[r, c] = worth_of(a, e, rel, rows[r], columns[c], bonus)
+            weight[r, c] = worth_of(a, a_top, e, e_top, rel, rows[r], columns[c], bonus)
     row_type, column_type = np.arange(rows.size), np.arange(columns.size)
     mate, owner, row_price, column_price = solve(weight, row_type, column_type)
     size = mate.size
@@ -243,8 +308,8 @@ def _pair_directly(
             partner[rows[r] - a_first] = columns[c] - e_first
 
 
-@njit(nogil=True, cache=True)
-def kinds(a: CallColumns, e: CallColumns, rows: I64, columns: I64) -> tuple[I64, int]:
+@njit(nogil=True, cache=True, _nrt=True)
+def kinds(a: Calls, e: Calls, rows: I64, columns: I64) -> tuple[I64, int]:
     """Number the distinct calls among `rows`, then `columns`: equal arguments, equal kind.
 
     A call whose arguments are unknown or unusable equals nothing and is a kind of its own.
@@ -256,13 +321,12 @@ def kinds(a: CallColumns, e: CallColumns, rows: I64, columns: I64) -> tuple[I64,
     total = n + columns.size
     hi, lo, whole = np.empty(total, np.uint64), np.empty(total, np.uint64), np.empty(total, np.bool_)
     for k in range(n):
-        hi[k], lo[k] = a.hi[rows[k]], a.lo[rows[k]]
-        whole[k] = a.captured[rows[k]] and a.usable[rows[k]]
+        hi[k], lo[k] = a[rows[k]].hi, a[rows[k]].lo
+        whole[k] = a[rows[k]].flags & USABLE != 0
     for k in range(columns.size):
-        hi[n + k], lo[n + k] = e.hi[columns[k]], e.lo[columns[k]]
-        whole[n + k] = e.captured[columns[k]] and e.usable[columns[k]]
-    order = np.argsort(lo, kind="mergesort")
-    order = order[np.argsort(hi[order], kind="mergesort")]
+        hi[n + k], lo[n + k] = e[columns[k]].hi, e[columns[k]].lo
+        whole[n + k] = e[columns[k]].flags & USABLE != 0
+    order = stable_order(hi, lo)
     kind, count = np.empty(total, np.int64), 0
     known, last = -1, 0  # kind and position of the last whole call
     for k in order:
@@ -276,7 +340,7 @@ def kinds(a: CallColumns, e: CallColumns, rows: I64, columns: I64) -> tuple[I64,
     return kind, count
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def _samples(kind: I64, left: I64) -> I64:
     """The first call of every kind that leaves calls over, by kind."""
     first, copies = copies_of(kind, left.size)
@@ -284,21 +348,28 @@ def _samples(kind: I64, left: I64) -> I64:
     return copies[first[which]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def copies_of(kind: I64, count: int) -> tuple[I64, I64]:
     """Positions by kind, ascending within one: bounds [count + 1] and positions."""
-    first = np.zeros(count + 1, np.int64)
-    for k in kind:
-        first[k + 1] += 1
-    first = np.cumsum(first)
-    return first, np.argsort(kind, kind="mergesort")
+    first, copies = np.zeros(count + 1, np.int64), np.empty(kind.size, np.int64)
+    for k in range(kind.size):
+        first[kind[k] + 1] += 1
+    for k in range(count):
+        first[k + 1] += first[k]
+    place = first.copy()
+    for k in range(kind.size):
+        copies[place[kind[k]]] = k
+        place[kind[k]] += 1
+    return first, copies
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def _pair_many(
-    a: CallColumns,
-    e: CallColumns,
-    rel: Relations,
+    a: Calls,
+    a_top: Tops,
+    e: Calls,
+    e_top: Tops,
+    rel: Links,
     rows: I64,
     columns: I64,
     a_first: int,
@@ -308,25 +379,31 @@ def _pair_many(
     """Equal calls pair as multisets; what is left over is assigned only if it makes a difference."""
     kind, count = kinds(a, e, rows, columns)
     row_kind, column_kind = kind[: rows.size], kind[rows.size :]
-    exact = np.minimum(np.bincount(row_kind, minlength=count), np.bincount(column_kind, minlength=count))
-    row_left = np.bincount(row_kind, minlength=count) - exact
-    column_left = np.bincount(column_kind, minlength=count) - exact
+    exact, row_left, column_left = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
+    for k in range(row_kind.size):
+        row_left[row_kind[k]] += 1
+    for k in range(column_kind.size):
+        column_left[column_kind[k]] += 1
+    for k in range(count):
+        exact[k] = min(row_left[k], column_left[k])
+        row_left[k] -= exact[k]
+        column_left[k] -= exact[k]
     chosen = np.full(rows.size, -1, np.int64)
     mine, theirs = rows[_samples(row_kind, row_left)], columns[_samples(column_kind, column_left)]
-    if mine.size == 0 or theirs.size == 0 or _no_difference(a, e, mine, theirs):
+    if mine.size == 0 or theirs.size == 0 or _no_difference(a, a_top, e, e_top, mine, theirs):
         _settle_freely(row_kind, column_kind, exact, row_left, column_left, chosen)
     else:
         weight = np.empty((mine.size, theirs.size), np.int64)
         for r in range(mine.size):
             for c in range(theirs.size):
-                weight[r, c] = agreement_of(a, e, rel, mine[r], theirs[c])
+                weight[r, c] = agreement_of(a, a_top, e, e_top, rel, mine[r], theirs[c])
         _settle_assigned(weight, row_kind, column_kind, exact, row_left, column_left, chosen)
     for r in range(rows.size):
         if chosen[r] >= 0:
             partner[rows[r] - a_first] = columns[chosen[r]] - e_first
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def _settle_freely(
     row_kind: I64, column_kind: I64, exact: I64, row_left: I64, column_left: I64, chosen: I64
 ) -> None:
@@ -356,7 +433,7 @@ def _settle_freely(
         used[best], chosen[r] = True, best
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def _settle_assigned(
     weight: I64, row_kind: I64, column_kind: I64, exact: I64, row_left: I64, column_left: I64, chosen: I64
 ) -> None:
@@ -402,7 +479,7 @@ def _settle_assigned(
                     rank[c] = copies[first[theirs]]
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def _slots(left: I64) -> tuple[I64, I64, I64]:
     """The type of each slot, the first slot of each kind, and the kind of each type; types are kinds with slots."""
     which = np.flatnonzero(left)
@@ -417,8 +494,8 @@ def _slots(left: I64) -> tuple[I64, I64, I64]:
     return place, start, which
 
 
-@njit(nogil=True, cache=True)
-def _no_difference(a: CallColumns, e: CallColumns, mine: I64, theirs: I64) -> bool:
+@njit(nogil=True, cache=True, _nrt=True)
+def _no_difference(a: Calls, a_top: Tops, e: Calls, e_top: Tops, mine: I64, theirs: I64) -> bool:
     """Whether all agreements between these calls are certainly equal, found by sorting their arguments.
 
     They are 0 if no argument has a value that occurs on both sides. They are equal if every call has the same
@@ -426,15 +503,14 @@ def _no_difference(a: CallColumns, e: CallColumns, mine: I64, theirs: I64) -> bo
     """
     total = 0
     for i in mine:
-        total += a.top_first[i + 1] - a.top_first[i]
+        total += a[i].top_count
     for j in theirs:
-        total += e.top_first[j + 1] - e.top_first[j]
+        total += e[j].top_count
     key, hi, lo = np.empty(total, np.uint64), np.empty(total, np.uint64), np.empty(total, np.uint64)
-    split = _copy_arguments(a, mine, 0, key, hi, lo)
-    _copy_arguments(e, theirs, split, key, hi, lo)
-    order = np.argsort(lo, kind="mergesort")
-    order = order[np.argsort(hi[order], kind="mergesort")]
-    order = order[np.argsort(key[order], kind="mergesort")]
+    split = _copy_arguments(a, a_top, mine, 0, key, hi, lo)
+    _copy_arguments(e, e_top, theirs, split, key, hi, lo)
+    order = stable_order(hi, lo)
+    order = order[stable_order(key[order], key[order])]
     nothing, alike = True, True
     start = 0
     while start < total:
@@ -452,17 +528,17 @@ def _no_difference(a: CallColumns, e: CallColumns, mine: I64, theirs: I64) -> bo
     return nothing or alike
 
 
-@njit(nogil=True, cache=True)
+@lean
 def _same(hi: U64, lo: U64, x: int, y: int) -> bool:
     """Whether two entries have one value."""
     return hi[x] == hi[y] and lo[x] == lo[y]
 
 
-@njit(nogil=True, cache=True)
-def _copy_arguments(side: CallColumns, calls: I64, at: int, key: U64, hi: U64, lo: U64) -> int:
+@lean
+def _copy_arguments(side: Calls, top: Tops, calls: I64, at: int, key: U64, hi: U64, lo: U64) -> int:
     """Copy the top-level arguments of some calls to `key`, `hi`, `lo` from `at` on; returns where they end."""
     for call in calls:
-        for k in range(side.top_first[call], side.top_first[call + 1]):
-            key[at], hi[at], lo[at] = side.top_key[k], side.top_hi[k], side.top_lo[k]
+        for k in range(side[call].top_first, side[call].top_first + side[call].top_count):
+            key[at], hi[at], lo[at] = top[k].key, top[k].hi, top[k].lo
             at += 1
     return at

@@ -11,6 +11,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from tracelens.kernels.jit import lean
+
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -19,7 +21,7 @@ B1 = NDArray[np.bool_]
 WORD = 64
 
 
-@njit(nogil=True, cache=True)
+@lean
 def common_prefix(a: I32, e: I32) -> int:
     """Length of the common prefix."""
     n = min(a.size, e.size)
@@ -29,7 +31,7 @@ def common_prefix(a: I32, e: I32) -> int:
     return i
 
 
-@njit(nogil=True, cache=True)
+@lean
 def subsequence(a: I32, e: I32) -> bool:
     """Whether e is a subsequence of a: each name taken as early as possible."""
     j = 0
@@ -39,7 +41,7 @@ def subsequence(a: I32, e: I32) -> bool:
     return j == e.size
 
 
-@njit(nogil=True, cache=True)
+@lean
 def common_subsequence(a: I32, e: I32) -> int:
     """Length of the longest common subsequence; memory grows with the lengths, never with their product.
 
@@ -61,7 +63,7 @@ def common_subsequence(a: I32, e: I32) -> int:
     return head + tail + _across_words(a, e)
 
 
-@njit(nogil=True, cache=True)
+@lean
 def _within_word(a: I32, e: I32) -> int:
     """The middle part where the shorter list fits one word: a zero bit of `rows` marks a step up."""
     one = np.uint64(1)
@@ -80,7 +82,7 @@ def _within_word(a: I32, e: I32) -> int:
     return length
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def _across_words(a: I32, e: I32) -> int:
     """The middle part over many words."""
     places, first = places_of_names(a, e)
@@ -95,7 +97,7 @@ def _across_words(a: I32, e: I32) -> int:
     return length
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, _nrt=True)
 def places_of_names(a: I32, e: I32) -> tuple[I64, I64]:
     """Where each expected name stands in a.
 
@@ -103,17 +105,21 @@ def places_of_names(a: I32, e: I32) -> tuple[I64, I64]:
         Positions in a sorted by name, and for each j of e the bounds of its positions (starts, then stops); empty for
         a name that equals nothing.
     """
-    places = np.argsort(a, kind="mergesort").astype(np.int64)
-    names = a[places]
+    key = np.empty(a.size, np.int64)  # name and position in one number, so that any sort is stable
+    for i in range(a.size):
+        key[i] = (np.int64(a[i]) << 32) + i
+    key.sort()
     bounds = np.zeros(2 * e.size, np.int64)
     for j in range(e.size):
         if e[j] >= 0:
-            bounds[j] = np.searchsorted(names, e[j])
-            bounds[e.size + j] = np.searchsorted(names, e[j], side="right")
-    return places, bounds
+            bounds[j] = np.searchsorted(key, np.int64(e[j]) << 32)
+            bounds[e.size + j] = np.searchsorted(key, np.int64(e[j] + 1) << 32)
+    for i in range(a.size):
+        key[i] &= 0xFFFFFFFF
+    return key, bounds
 
 
-@njit(nogil=True, cache=True)
+@lean
 def step_row(rows: U64, match: U64, places: I64, start: int, stop: int) -> None:
     """Bring `rows` forward by one expected name whose positions are `places[start:stop]`; `match` stays all zero."""
     if start == stop:
@@ -134,25 +140,22 @@ def step_row(rows: U64, match: U64, places: I64, start: int, stop: int) -> None:
         match[places[k] // WORD] = 0
 
 
-@njit(nogil=True, cache=True)
-def sequence_scores(a_first: I64, a_count: I64, a_code: I32, e_first: I64, e_count: I64, e_code: I32) -> I64:
+@njit(nogil=True, cache=True, _nrt=True)
+def sequence_scores(units: I64, a_code: I32, e_code: I32) -> I64:
     """The order-dependent numbers of every unit.
 
     Args:
-        a_first: First actual call of each unit, int64 [units].
-        a_count: How many, int64 [units].
+        units: First actual call, how many, first expected call, how many, int64 [units, 4].
         a_code: Name codes of all actual calls, int32.
-        e_first: First expected call of each unit.
-        e_count: How many.
         e_code: Name codes of all expected calls.
 
     Returns:
         int64 [units, 3]: common prefix, whether e is a subsequence of a (0 or 1), longest common subsequence.
     """
-    out = np.empty((a_first.size, 3), np.int64)
-    for u in range(a_first.size):
-        a = a_code[a_first[u] : a_first[u] + a_count[u]]
-        e = e_code[e_first[u] : e_first[u] + e_count[u]]
+    out = np.empty((units.shape[0], 3), np.int64)
+    for u in range(units.shape[0]):
+        a = a_code[units[u, 0] : units[u, 0] + units[u, 1]]
+        e = e_code[units[u, 2] : units[u, 2] + units[u, 3]]
         out[u, 0] = common_prefix(a, e)
         out[u, 1] = out[u, 0] == e.size or subsequence(a, e)
         out[u, 2] = common_subsequence(a, e)
