@@ -1,71 +1,68 @@
-"""Waivers: known failures that must not block a gate until a day.
-
-Whether a waiver still holds depends on the day a gate is read, never on the day of scoring: the tables only say until
-when, so that scoring the same input again gives the same bytes.
-"""
+"""Waivers: known failures that must not block a gate for a while. They change no score and no route."""
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from datetime import date
+from fnmatch import fnmatchcase
+from typing import Protocol
 
 import polars as pl
 
-if TYPE_CHECKING:
-    from tracelens.suite.blocks import Waiver
 
-_DAY = dt.timedelta(days=1)
+class WaiverLike(Protocol):
+    """A waiver of the suite."""
+
+    @property
+    def case_id(self) -> str | None:
+        """The case; None for all cases and for traces without one."""
+
+    @property
+    def code(self) -> str:
+        """Code of the findings, or a pattern (``*``, ``?``)."""
+
+    @property
+    def until(self) -> date:
+        """Last day of the waiver."""
+
+    @property
+    def reason(self) -> str:
+        """Why."""
 
 
-def waive(findings: pl.DataFrame, cases: pl.DataFrame, waivers: Iterable[Waiver]) -> pl.DataFrame:
-    """Mark the findings that a waiver covers.
+def apply_waivers(findings: pl.DataFrame, traces: pl.DataFrame, waivers: Iterable[WaiverLike]) -> pl.DataFrame:
+    """Findings with the waiver that covers them, whatever today's date is.
 
     Args:
-        findings: One row per finding, with ``code`` and a key column that `cases` has too (``trace`` or
-            ``trace_id``).
-        cases: That key and ``case_id``, one row per trace.
-        waivers: The suite's; of several for one case and code the latest counts.
+        findings: Rows with ``trace`` u32 and ``code``.
+        traces: One row per trace: ``trace`` u32, ``case_id`` str?.
+        waivers: The waivers of the suite.
 
     Returns:
-        The findings in the same order, with ``waived_until`` (date: the first day on which the finding counts again,
-        which is the day after the waiver's last) and ``waive_reason``; both null where nothing is waived.
+        The same rows in the same order with ``waived_until`` date? and ``waive_reason`` str?. Of several waivers the
+        one that lasts longest counts, then the first.
 
     Example:
-        >>> from tracelens.suite.blocks import Waiver
-        >>> known = Waiver(case_id="c", code="tool.unknown", until=dt.date(2026, 12, 31), reason="under way")
-        >>> found = pl.DataFrame({"trace": [0], "code": ["tool.unknown"]})
-        >>> waive(found, pl.DataFrame({"trace": [0], "case_id": ["c"]}), [known])["waived_until"].to_list()
-        [datetime.date(2027, 1, 1)]
+        >>> from types import SimpleNamespace
+        >>> found = pl.DataFrame(
+        ...     {"trace": [0], "code": ["schema.type"]}, schema={"trace": pl.UInt32, "code": pl.String}
+        ... )
+        >>> cases = pl.DataFrame({"trace": [0], "case_id": ["c"]}, schema={"trace": pl.UInt32, "case_id": pl.String})
+        >>> waiver = SimpleNamespace(case_id="c", code="schema.*", until=date(2026, 12, 31), reason="known")
+        >>> apply_waivers(found, cases, [waiver]).row(0)[2:]
+        (datetime.date(2026, 12, 31), 'known')
     """
-    latest = {(each.case_id, each.code): each for each in sorted(waivers, key=lambda each: each.until)}
-    table = pl.DataFrame(
-        {
-            "case_id": [case for case, _ in latest],
-            "code": [code for _, code in latest],
-            "waived_until": [each.until + _DAY for each in latest.values()],
-            "waive_reason": [each.reason for each in latest.values()],
-        },
-        schema={"case_id": pl.String, "code": pl.String, "waived_until": pl.Date, "waive_reason": pl.String},
+    given = sorted(enumerate(waivers), key=lambda pair: (-pair[1].until.toordinal(), pair[0]))
+    cases = findings.select("trace").join(
+        traces.select("trace", "case_id"), on="trace", how="left", maintain_order="left"
     )
-    key = "trace" if "trace" in findings.columns else "trace_id"
-    by_case = findings.join(cases.select(key, "case_id"), on=key, how="left", maintain_order="left")
-    return by_case.join(table, on=["case_id", "code"], how="left", maintain_order="left").drop("case_id")
-
-
-def waived_traces(findings: pl.DataFrame) -> pl.DataFrame:
-    """Traces all of whose errors are waived.
-
-    Args:
-        findings: What `waive` returned.
-
-    Returns:
-        One row per such trace: its key and ``waived_until``, the first day on which one of its errors counts again.
-        A trace with an error that no waiver covers, or without any error, has no row.
-    """
-    key = "trace" if "trace" in findings.columns else "trace_id"
-    errors = findings.filter((pl.col("severity") == "error") & pl.col(key).is_not_null())
-    grouped = errors.group_by(key, maintain_order=True).agg(
-        pl.col("waived_until").min(), pl.col("waived_until").is_null().any().alias("open")
-    )
-    return grouped.filter(~pl.col("open")).select(key, "waived_until").sort(key)
+    until = pl.Series("waived_until", [None], dtype=pl.Date).new_from_index(0, findings.height)
+    reason = pl.Series("waive_reason", [None], dtype=pl.String).new_from_index(0, findings.height)
+    codes = findings["code"].unique().to_list()
+    for _, waiver in reversed(given):
+        covered = findings["code"].is_in([code for code in codes if fnmatchcase(code, waiver.code)])
+        if waiver.case_id is not None:
+            covered &= (cases["case_id"] == waiver.case_id).fill_null(value=False)
+        until = pl.Series([waiver.until], dtype=pl.Date).new_from_index(0, len(until)).zip_with(covered, until)
+        reason = pl.Series([waiver.reason], dtype=pl.String).new_from_index(0, len(until)).zip_with(covered, reason)
+    return findings.with_columns(until.alias("waived_until"), reason.alias("waive_reason"))
