@@ -1,8 +1,10 @@
 """Fixtures every test may use."""
 
+import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from hypothesis import settings
 
 # No time limit per example: the first one of a test compiles kernels, and machines are shared.
@@ -11,6 +13,13 @@ settings.load_profile("tracelens")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
+
+# The first example of a kernel's test compiles the kernel, so time is no measure of an example. The checks before a
+# merge try the same examples every time; at a desk each run tries others.
+settings.register_profile(
+    "tracelens", deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize="CI" in os.environ
+)
+settings.load_profile("tracelens")
 
 
 @pytest.fixture(scope="session")
