@@ -5,11 +5,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis import settings
-
-# No time limit per example: the first one of a test compiles kernels, and machines are shared.
-settings.register_profile("tracelens", deadline=None)
-settings.load_profile("tracelens")
 
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
