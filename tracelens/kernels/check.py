@@ -3,6 +3,8 @@
 A schema is a graph of nodes. A node has, per kind of value, a list of operations; some put further (node, value)
 pairs on the work list, some decide, and some (``anyOf``, ``not`` …) open a frame, inside which errors only decide.
 What an operation cannot decide exactly makes the whole value `ODD`: somebody else is asked.
+
+``c`` is the address of the context (see `context`) that every function here works on.
 """
 
 from __future__ import annotations
@@ -13,34 +15,31 @@ import numpy as np
 from numba import njit
 
 from tracelens.kernels.check_equal import all_unique, same_value
-from tracelens.kernels.check_number import NO, UNSURE, YES, compare, equals, is_integer, is_multiple, read_double
-from tracelens.kernels.check_text import Memory, count_points, find_text, glance, plain_text, recall
-from tracelens.kernels.scan import (
-    DEAD,
-    ESCAPED,
-    KEY_ESCAPED,
-    KEY_NON_ASCII,
-    NON_ASCII,
-    STRING,
-)
-from tracelens.kernels.shred import Tape
+from tracelens.kernels.check_number import NO, UNSURE, YES, compare, is_integer, is_multiple, order, read_double
+from tracelens.kernels.check_text import count_points, find_text, glance, plain_text, recall, same_bytes
+from tracelens.kernels.context import (
+    AFTER, DEPTH, EVENTS, EXTRA, FULL, P_ARENA, P_BEGINS, P_ENDS, P_FLOATS, P_HASHES, P_HEADS, P_INTEGERS, P_LISTS,
+    P_OPS, P_TABLES, R_EVENTS, R_EVENTS_ROOM, R_FRAMES, R_FRAMES_ROOM, R_SCRATCH, R_SCRATCH_2, R_SEEN, R_WORK,
+    R_WORK_ROOM, STAMP, T_DATA, T_END, T_FIRST, T_FLAGS, T_KEY_END, T_KEY_HASH, T_KEY_START, T_KIND, T_NEXT, T_SIZE,
+    T_START, TOP, UNKNOWN,
+)  # fmt: skip
+from tracelens.kernels.context import get, put
+from tracelens.kernels.memory import load_f64, load_i32, load_i64, load_u8, load_u64, store_i64
+from tracelens.kernels.scan import DEAD, ESCAPED, KEY_ESCAPED, KEY_NON_ASCII, NON_ASCII, STRING
 
-# Operations. The columns after the code are named in `tracelens.rungs.schema.compile`.
+# Operations. What their numbers mean stands where they are compiled.
 (
-    END, FAIL, CANNOT, INTEGER, ENUM_NUMBER, ENUM_STRING, ENUM_DEEP, COMPARE, MULTIPLE, MIN_LENGTH, MAX_LENGTH, TEXT,
-    MIN_SIZE, MAX_SIZE, UNIQUE, APPLY, ITEMS, NAMES, OBJECT, REQUIRED, DEPEND, DEPEND_APPLY,
+    END, FAIL, CANNOT, INTEGER, ENUM_NUMBER, COMPARE, MULTIPLE, ENUM_STRING, MIN_LENGTH, MAX_LENGTH, TEXT,
+    MIN_SIZE, MAX_SIZE, UNIQUE, ENUM_DEEP, APPLY, ITEMS, NAMES, OBJECT, REQUIRED, DEPEND, DEPEND_APPLY,
     ANY_OF, ONE_OF, NOT, IF, CONTAINS,
 ) = range(27)  # fmt: skip
-LAST_SCALAR = UNIQUE
+LAST_NUMBER, LAST_TEXT, LAST_SIZE = MULTIPLE, TEXT, ENUM_DEEP
 
 # States of a checked value.
 VALID = 0
 INVALID = 1
 ODD = 2
 PENDING = 3
-
-# The machine's own numbers.
-TOP, DEPTH, EVENTS, UNKNOWN, FULL, STAMP, EXTRA, AFTER = range(8)
 
 # Columns of a frame.
 F_OP, F_ITEM, F_NEXT, F_COUNT, F_BASE, F_MASK, F_CURSOR = range(7)
@@ -59,6 +58,7 @@ class Program(NamedTuple):
         ops: int64[n_ops, 6], code and up to five numbers; a list ends with `END`.
         lists: int64, node lists and property lists.
         floats: float64, bounds and enum numbers.
+        integers: int64, the same as integers, `check_number.NO_INTEGER` where they are none of at most 18 digits.
         tables: int64, hash tables of texts.
         hashes, begins, ends: per text (property name, enum string), hash and place in ``arena``.
         arena: uint8, padded.
@@ -69,6 +69,7 @@ class Program(NamedTuple):
     ops: np.ndarray
     lists: np.ndarray
     floats: np.ndarray
+    integers: np.ndarray
     tables: np.ndarray
     hashes: np.ndarray
     begins: np.ndarray
@@ -78,91 +79,86 @@ class Program(NamedTuple):
     marks: np.ndarray
 
 
-class Room(NamedTuple):
-    """The machine's memory, reused from value to value; where a part is too small, the run stops and says so.
-
-    Attributes:
-        machine: int64[8].
-        work: int64[w, 2], (node, item) still to do; a node below zero opens the frame of operation ``-node - 1``.
-        frames: int64[f, 7].
-        seen: int64, per property of an object, the stamp of the object in which it was last met.
-        scratch: uint8[2, longest text and padding].
-        events: int64[e, 4], (text, item, operation, extra).
-    """
-
-    machine: np.ndarray
-    work: np.ndarray
-    frames: np.ndarray
-    seen: np.ndarray
-    scratch: np.ndarray
-    events: np.ndarray
-
-
 @njit(nogil=True, cache=True)
-def push(m: np.ndarray, work: np.ndarray, node: int, item: int) -> None:
+def push(c: int, node: int, item: int) -> None:
     """Put a pair on the work list."""
-    top = m[TOP]
-    if top >= work.shape[0]:
-        m[FULL] = 1
+    top = get(c, TOP)
+    if top >= get(c, R_WORK_ROOM):
+        put(c, FULL, 1)
         return
-    work[top, 0] = node
-    work[top, 1] = item
-    m[TOP] = top + 1
+    store_i64(get(c, R_WORK), 2 * top, node)
+    store_i64(get(c, R_WORK), 2 * top + 1, item)
+    put(c, TOP, top + 1)
 
 
 @njit(nogil=True, cache=True)
-def note(m: np.ndarray, events: np.ndarray, op: int, item: int, extra: int) -> None:
+def note(c: int, op: int, item: int, extra: int) -> None:
     """Write down an error."""
-    k = m[EVENTS]
-    if k >= events.shape[0]:
-        m[FULL] = 1
+    k = get(c, EVENTS)
+    if k >= get(c, R_EVENTS_ROOM):
+        put(c, FULL, 1)
         return
-    events[k, 1] = item
-    events[k, 2] = op
-    events[k, 3] = extra
-    m[EVENTS] = k + 1
+    store_i64(get(c, R_EVENTS), 4 * k + 1, item)
+    store_i64(get(c, R_EVENTS), 4 * k + 2, op)
+    store_i64(get(c, R_EVENTS), 4 * k + 3, extra)
+    put(c, EVENTS, k + 1)
 
 
 @njit(nogil=True, cache=True)
-def ask(
-    buf: np.ndarray, start: int, end: int, flags: int, check: int, way: int, state: int,
-    steps: np.ndarray, marks: np.ndarray, memory: Memory, m: np.ndarray,
-) -> int:  # fmt: skip
+def op_of(c: int, k: int, column: int) -> int:
+    """A number of operation ``k``; column 0 is its code."""
+    return load_i64(get(c, P_OPS), 6 * k + column)
+
+
+@njit(nogil=True, cache=True)
+def key_flags(c: int, member: int) -> int:
+    """The flags of a member's key, as those of a string."""
+    flags = load_u8(get(c, T_FLAGS), member)
+    return (ESCAPED if flags & KEY_ESCAPED else 0) | (NON_ASCII if flags & KEY_NON_ASCII else 0)
+
+
+@njit(nogil=True, cache=True)
+def ask(c: int, start: int, end: int, flags: int, check: int, way: int, state: int) -> int:
     """What a string check says; a string nobody has been asked about counts as passed, and the value as pending."""
-    found = glance(buf, start, end, flags, way, state, steps, marks)
+    found = glance(get(c, T_DATA), start, end, flags, way, state, c)
     if found == UNSURE:
-        found = recall(buf, start, end, check, memory)
+        found = recall(get(c, T_DATA), start, end, check, c)
         if found < 0:
-            m[FULL] = 1
+            put(c, FULL, 1)
             return YES
         if found == UNSURE:
-            m[UNKNOWN] = 1
+            put(c, UNKNOWN, 1)
             return YES
     return found
 
 
 @njit(nogil=True, cache=True)
-def enum_number(buf: np.ndarray, start: int, end: int, floats: np.ndarray, first: int, count: int) -> int:
+def enum_string(c: int, start: int, end: int, flags: int, first: int, mask: int) -> int:
+    """Whether a string is among those of an enum."""
+    text, begin, stop = plain_text(get(c, T_DATA), start, end, flags, get(c, R_SCRATCH))
+    return YES if find_text(text, begin, stop, first, mask, c) >= 0 else NO
+
+
+@njit(nogil=True, cache=True)
+def enum_number(c: int, start: int, end: int, flags: int, first: int, count: int) -> int:
     """Whether a number is among the exact ones of an enum."""
-    value, quality = read_double(buf, start, end)
+    value, quality = read_double(get(c, T_DATA), start, end)
     unsure = False
     for k in range(first, first + count):
-        found = equals(value, quality, floats[k])
-        if found == YES:
+        exact, integer = load_f64(get(c, P_FLOATS), k), load_i64(get(c, P_INTEGERS), k)
+        found = order(get(c, T_DATA), start, end, flags, value, quality, exact, integer)
+        if found == 0:
             return YES
         unsure = unsure or found == UNSURE
     return UNSURE if unsure else NO
 
 
 @njit(nogil=True, cache=True)
-def enum_deep(
-    buf: np.ndarray, tape: Tape, entry: int, lists: np.ndarray, first: int, constant_buf: np.ndarray,
-    constants: Tape, scratch: np.ndarray,
-) -> int:  # fmt: skip
+def enum_deep(c: int, constants: int, entry: int, first: int) -> int:
     """Whether a container is among the constants of an enum."""
     unsure = False
-    for k in range(first + 1, first + 1 + lists[first]):
-        found = same_value(buf, tape, entry, constant_buf, constants, lists[k], scratch)
+    for k in range(first + 1, first + 1 + load_i64(get(c, P_LISTS), first)):
+        found = same_value(c, entry, constants, load_i64(get(c, P_LISTS), k), get(c, R_SCRATCH), get(c, R_SCRATCH_2))
         if found == YES:
             return YES
         unsure = unsure or found == UNSURE
@@ -170,385 +166,378 @@ def enum_deep(
 
 
 @njit(nogil=True, cache=True)
-def scalar_op(
-    k: int, entry: int, start: int, end: int, flags: int, buf: np.ndarray, tape: Tape, room: Room,
-    program: Program, constant_buf: np.ndarray, constants: Tape, memory: Memory,
-) -> int:  # fmt: skip
-    """An operation that decides at once: `YES`, `NO` or `UNSURE`."""
-    ops = program.ops
-    code, a, b = ops[k, 0], ops[k, 1], ops[k, 2]
-    if code == TEXT:
-        return ask(buf, start, end, flags, a, b, ops[k, 3], program.steps, program.marks, memory, room.machine)
-    if code == ENUM_STRING:
-        text, first, stop = plain_text(buf, start, end, flags, room.scratch[0])
-        found = find_text(
-            text, first, stop, program.tables, a, b, program.hashes, program.begins, program.ends, program.arena
-        )
-        return YES if found >= 0 else NO
+def number_op(c: int, k: int, start: int, end: int, flags: int) -> int:
+    """An operation on a number."""
+    code, a, b = op_of(c, k, 0), op_of(c, k, 1), op_of(c, k, 2)
     if code == COMPARE:
-        value, quality = read_double(buf, start, end)
-        return compare(value, quality, a, program.floats[b])
+        return compare(get(c, T_DATA), start, end, flags, a, load_f64(get(c, P_FLOATS), b), load_i64(get(c, P_INTEGERS), b))
     if code == INTEGER:
-        return is_integer(buf, start, end, flags)
-    if code == MIN_LENGTH:
-        return YES if end - start >= a and count_points(buf, start, end, flags) >= a else NO
-    if code == MAX_LENGTH:
-        return YES if end - start <= a or count_points(buf, start, end, flags) <= a else NO
-    if code == MIN_SIZE:
-        return YES if tape.size[entry] >= a else NO
-    if code == MAX_SIZE:
-        return YES if tape.size[entry] <= a else NO
+        return is_integer(get(c, T_DATA), start, end, flags)
     if code == ENUM_NUMBER:
-        return enum_number(buf, start, end, program.floats, a, b)
-    if code == MULTIPLE:
-        return is_multiple(buf, start, end, a, b)
+        return enum_number(c, start, end, flags, a, b)
+    return is_multiple(get(c, T_DATA), start, end, a, b)
+
+
+@njit(nogil=True, cache=True)
+def text_op(c: int, k: int, start: int, end: int, flags: int) -> int:
+    """An operation on a string."""
+    code, a, b = op_of(c, k, 0), op_of(c, k, 1), op_of(c, k, 2)
+    if code == TEXT:
+        return ask(c, start, end, flags, a, b, op_of(c, k, 3))
+    if code == ENUM_STRING:
+        return enum_string(c, start, end, flags, a, b)
+    if code == MIN_LENGTH:
+        return YES if end - start >= a and count_points(get(c, T_DATA), start, end, flags) >= a else NO
+    return YES if end - start <= a or count_points(get(c, T_DATA), start, end, flags) <= a else NO
+
+
+@njit(nogil=True, cache=True)
+def size_op(c: int, constants: int, k: int, entry: int) -> int:
+    """An operation on a container as a whole."""
+    code, a = op_of(c, k, 0), op_of(c, k, 1)
+    if code == MIN_SIZE:
+        return YES if load_i32(get(c, T_SIZE), entry) >= a else NO
+    if code == MAX_SIZE:
+        return YES if load_i32(get(c, T_SIZE), entry) <= a else NO
     if code == UNIQUE:
-        return all_unique(buf, tape, entry, room.scratch)
-    if code == ENUM_DEEP:
-        return enum_deep(buf, tape, entry, program.lists, a, constant_buf, constants, room.scratch)
-    return NO if code == FAIL else UNSURE
+        return all_unique(c, entry, get(c, R_SCRATCH), get(c, R_SCRATCH_2))
+    return enum_deep(c, constants, entry, a)
 
 
 @njit(nogil=True, cache=True)
-def find_property(
-    buf: np.ndarray, tape: Tape, member: int, program: Program, first: int, mask: int, names: int, scratch: np.ndarray
-) -> int:
+def find_property(c: int, member: int, first: int, mask: int, names: int) -> int:
     """The number (within its object) of the property that a member is, or -1."""
-    key = tape.key_hash[member]
+    key = load_u64(get(c, T_KEY_HASH), member)
     slot = np.int64(key & np.uint64(mask))
-    while program.tables[first + slot] != 0:
-        local = program.tables[first + slot] - 1
-        text = program.lists[names + 1 + 3 * local]
-        if program.hashes[text] == key:
-            flags = ESCAPED if tape.flags[member] & KEY_ESCAPED else 0
-            p, start, end = plain_text(buf, tape.key_start[member], tape.key_end[member], flags, scratch)
-            begin = program.begins[text]
-            if program.ends[text] - begin == end - start:
-                same = True
-                for i in range(end - start):
-                    if p[start + i] != program.arena[begin + i]:
-                        same = False
-                        break
-                if same:
-                    return np.int64(local)
+    while True:
+        local = load_i64(get(c, P_TABLES), first + slot) - 1
+        if local < 0:
+            return -1
+        text = load_i64(get(c, P_LISTS), names + 1 + 3 * local)
+        if load_u64(get(c, P_HASHES), text) == key:
+            start, end = load_i32(get(c, T_KEY_START), member), load_i32(get(c, T_KEY_END), member)
+            data, start, end = plain_text(get(c, T_DATA), start, end, key_flags(c, member), get(c, R_SCRATCH))
+            begin = load_i64(get(c, P_BEGINS), text)
+            if load_i64(get(c, P_ENDS), text) - begin == end - start:
+                if same_bytes(data, start, get(c, P_ARENA), begin, end - start):
+                    return local
         slot = (slot + 1) & mask
-    return -1
 
 
 @njit(nogil=True, cache=True)
-def key_flags(flags: int) -> int:
-    """The flags of a member's key, as those of a string."""
-    return (ESCAPED if flags & KEY_ESCAPED else 0) | (NON_ASCII if flags & KEY_NON_ASCII else 0)
-
-
-@njit(nogil=True, cache=True)
-def match_patterns(
-    buf: np.ndarray, tape: Tape, member: int, first: int, room: Room, program: Program, memory: Memory
-) -> bool:
+def match_patterns(c: int, member: int, first: int) -> bool:
     """Apply the schemas of the patterns that a member's key matches; whether there was one."""
     matched = False
-    lists = program.lists
-    for k in range(lists[first]):
+    start, end = load_i32(get(c, T_KEY_START), member), load_i32(get(c, T_KEY_END), member)
+    for k in range(load_i64(get(c, P_LISTS), first)):
         at = first + 1 + 4 * k
-        found = ask(
-            buf, tape.key_start[member], tape.key_end[member], key_flags(tape.flags[member]),
-            lists[at], lists[at + 1], lists[at + 2], program.steps, program.marks, memory, room.machine,
-        )  # fmt: skip
-        if found == YES:
+        check, way, state = load_i64(get(c, P_LISTS), at), load_i64(get(c, P_LISTS), at + 1), load_i64(get(c, P_LISTS), at + 2)
+        if ask(c, start, end, key_flags(c, member), check, way, state) == YES:
             matched = True
-            if lists[at + 3] >= 0:
-                push(room.machine, room.work, lists[at + 3], member)
+            if load_i64(get(c, P_LISTS), at + 3) >= 0:
+                push(c, load_i64(get(c, P_LISTS), at + 3), member)
     return matched
 
 
 @njit(nogil=True, cache=True)
-def object_op(
-    k: int, entry: int, buf: np.ndarray, tape: Tape, room: Room, program: Program, memory: Memory
-) -> int:
+def object_op(c: int, k: int, entry: int) -> int:
     """Hand an object's members to their schemas and remember which properties it has."""
-    ops, lists, m = program.ops, program.lists, room.machine
-    first, mask, names, patterns, rest = ops[k, 1], ops[k, 2], ops[k, 3], ops[k, 4], ops[k, 5]
-    m[STAMP] += 1
-    stamp = m[STAMP]
-    member, stop = entry + 1, np.int64(tape.next[entry])
+    first, mask, names = op_of(c, k, 1), op_of(c, k, 2), op_of(c, k, 3)
+    patterns, rest = op_of(c, k, 4), op_of(c, k, 5)
+    put(c, STAMP, get(c, STAMP) + 1)
+    member, stop = entry + 1, load_i32(get(c, T_NEXT), entry)
     while member < stop:
-        if tape.flags[member] & DEAD == 0:
+        if load_u8(get(c, T_FLAGS), member) & DEAD == 0:
             known = False
-            local = find_property(buf, tape, member, program, first, mask, names, room.scratch[0])
+            local = find_property(c, member, first, mask, names)
             if local >= 0:
-                room.seen[local] = stamp
-                child = lists[names + 2 + 3 * local]
-                known = lists[names + 3 + 3 * local] == 1
+                store_i64(get(c, R_SEEN), local, get(c, STAMP))
+                child = load_i64(get(c, P_LISTS), names + 2 + 3 * local)
+                known = load_i64(get(c, P_LISTS), names + 3 + 3 * local) == 1
                 if child >= 0:
-                    push(m, room.work, child, member)
-            if patterns >= 0 and match_patterns(buf, tape, member, patterns, room, program, memory):
+                    push(c, child, member)
+            if patterns >= 0 and match_patterns(c, member, patterns):
                 known = True
             if not known and rest == CLOSED:
-                if m[DEPTH] > 0:
+                if get(c, DEPTH) > 0:
                     return NO
-                note(m, room.events, k, entry, member)
+                note(c, k, entry, member)
             elif not known and rest >= 0:
-                push(m, room.work, rest, member)
-        member = np.int64(tape.next[member])
+                push(c, rest, member)
+        member = load_i32(get(c, T_NEXT), member)
     return YES
 
 
 @njit(nogil=True, cache=True)
-def items_op(k: int, entry: int, tape: Tape, room: Room, program: Program) -> int:
+def items_op(c: int, k: int, entry: int) -> int:
     """Hand an array's elements to their schemas: a list for the first ones, one for the rest, which may be closed."""
-    lists = program.lists
-    first, rest = program.ops[k, 1], program.ops[k, 2]
-    count = lists[first]
+    first, rest = op_of(c, k, 1), op_of(c, k, 2)
+    count = load_i64(get(c, P_LISTS), first)
     child, place = entry + 1, 0
-    while child < tape.next[entry]:
-        if place < count:
-            if lists[first + 1 + place] >= 0:
-                push(room.machine, room.work, lists[first + 1 + place], child)
-        elif rest == CLOSED:
+    while child < load_i32(get(c, T_NEXT), entry):
+        node = load_i64(get(c, P_LISTS), first + 1 + place) if place < count else rest
+        if node == CLOSED:
             return NO
-        elif rest >= 0:
-            push(room.machine, room.work, rest, child)
-        else:
-            break
+        if node >= 0:
+            push(c, node, child)
         place += 1
-        child = np.int64(tape.next[child])
+        child = load_i32(get(c, T_NEXT), child)
     return YES
 
 
 @njit(nogil=True, cache=True)
-def names_op(k: int, entry: int, tape: Tape, room: Room, program: Program) -> int:
+def names_op(c: int, k: int, entry: int) -> int:
     """Hand an object's keys, as strings, to a schema; item ``-member - 1`` is a key."""
     member = entry + 1
-    while member < tape.next[entry]:
-        if tape.flags[member] & DEAD == 0:
-            push(room.machine, room.work, program.ops[k, 1], -member - 1)
-        member = np.int64(tape.next[member])
+    while member < load_i32(get(c, T_NEXT), entry):
+        if load_u8(get(c, T_FLAGS), member) & DEAD == 0:
+            push(c, op_of(c, k, 1), -member - 1)
+        member = load_i32(get(c, T_NEXT), member)
     return YES
 
 
 @njit(nogil=True, cache=True)
-def other_op(
-    k: int, item: int, buf: np.ndarray, tape: Tape, room: Room, program: Program, memory: Memory
-) -> int:
+def has(c: int, local: int) -> bool:
+    """Whether the object looked at last has a property."""
+    return load_i64(get(c, R_SEEN), local) == get(c, STAMP)
+
+
+@njit(nogil=True, cache=True)
+def other_op(c: int, k: int, item: int) -> int:
     """An operation that hands on, or that asks what an object had."""
-    ops, m, seen = program.ops, room.machine, room.seen
-    code, a, b = ops[k, 0], ops[k, 1], ops[k, 2]
-    if code == OBJECT:
-        return object_op(k, item, buf, tape, room, program, memory)
+    code, a, b = op_of(c, k, 0), op_of(c, k, 1), op_of(c, k, 2)
     if code == REQUIRED:
-        return YES if seen[a] == m[STAMP] else NO
+        return YES if has(c, a) else NO
+    if code == OBJECT:
+        return object_op(c, k, item)
     if code == APPLY:
-        push(m, room.work, a, item)
+        push(c, a, item)
     elif code == ITEMS:
-        return items_op(k, item, tape, room, program)
+        return items_op(c, k, item)
     elif code == NAMES:
-        return names_op(k, item, tape, room, program)
+        return names_op(c, k, item)
     elif code == DEPEND:
-        return NO if seen[a] == m[STAMP] and seen[b] != m[STAMP] else YES
+        return NO if has(c, a) and not has(c, b) else YES
     elif code == DEPEND_APPLY:
-        if seen[a] == m[STAMP]:
-            push(m, room.work, b, item)
+        if has(c, a):
+            push(c, b, item)
     else:
-        push(m, room.work, -k - 1, item)
+        push(c, -k - 1, item)
     return YES
 
 
 @njit(nogil=True, cache=True)
-def visit(
-    node: int, item: int, buf: np.ndarray, tape: Tape, room: Room, program: Program, constant_buf: np.ndarray,
-    constants: Tape, memory: Memory,
-) -> int:  # fmt: skip
+def do_op(
+    c: int, constants: int, k: int, code: int, item: int, start: int, end: int, flags: int
+) -> int:
+    """An operation on a value (or key): `YES`, `NO` or `UNSURE`."""
+    if code > LAST_SIZE:
+        return other_op(c, k, item)
+    if code > LAST_TEXT:
+        return size_op(c, constants, k, item)
+    if code > LAST_NUMBER:
+        return text_op(c, k, start, end, flags)
+    if code > CANNOT:
+        return number_op(c, k, start, end, flags)
+    return NO if code == FAIL else UNSURE
+
+
+@njit(nogil=True, cache=True)
+def visit(c: int, constants: int, node: int, item: int) -> int:
     """Do all operations of a node on a value (or key): `YES`, `NO` (inside a frame) or `UNSURE`."""
-    entry, m = item, room.machine
     if item >= 0:
-        kind, flags = np.int64(tape.kind[entry]), np.int64(tape.flags[entry])
-        start, end = np.int64(tape.start[entry]), np.int64(tape.end[entry])
+        kind, flags = load_u8(get(c, T_KIND), item), load_u8(get(c, T_FLAGS), item)
+        start, end = load_i32(get(c, T_START), item), load_i32(get(c, T_END), item)
     else:
-        entry = -item - 1
-        kind, flags = np.int64(STRING), key_flags(tape.flags[entry])
-        start, end = np.int64(tape.key_start[entry]), np.int64(tape.key_end[entry])
-    k = program.heads[node, kind]
-    while program.ops[k, 0] != END:
-        if program.ops[k, 0] <= LAST_SCALAR:
-            found = scalar_op(
-                k, entry, start, end, flags, buf, tape, room, program, constant_buf, constants, memory
-            )
-        else:
-            found = other_op(k, item, buf, tape, room, program, memory)
+        member = -item - 1
+        kind, flags = STRING, key_flags(c, member)
+        start, end = load_i32(get(c, T_KEY_START), member), load_i32(get(c, T_KEY_END), member)
+    k = load_i64(get(c, P_HEADS), 7 * node + kind)
+    while True:
+        code = op_of(c, k, 0)
+        if code == END:
+            return YES
+        found = do_op(c, constants, k, code, item, start, end, flags)
         if found == UNSURE:
             return UNSURE
         if found == NO:
-            if m[DEPTH] > 0:
+            if get(c, DEPTH) > 0:
                 return NO
-            note(m, room.events, k, item, 0)
+            note(c, k, item, 0)
         k += 1
-    return YES
 
 
 @njit(nogil=True, cache=True)
-def step_choice(f: np.ndarray, result: int, room: Room, program: Program) -> int:
+def frame_of(c: int, column: int) -> int:
+    """A number of the innermost frame."""
+    return load_i64(get(c, R_FRAMES), 7 * (get(c, DEPTH) - 1) + column)
+
+
+@njit(nogil=True, cache=True)
+def set_frame(c: int, column: int, value: int) -> None:
+    """Change a number of the innermost frame."""
+    store_i64(get(c, R_FRAMES), 7 * (get(c, DEPTH) - 1) + column, value)
+
+
+@njit(nogil=True, cache=True)
+def step_choice(c: int, op: int, result: int) -> int:
     """The next step of ``anyOf`` or ``oneOf``."""
-    code, first = program.ops[f[F_OP], 0], program.ops[f[F_OP], 1]
-    m = room.machine
+    first, place = op_of(c, op, 1), frame_of(c, F_NEXT)
     if result == YES:
-        if code == ANY_OF:
+        if op_of(c, op, 0) == ANY_OF:
             return YES
-        f[F_COUNT] += 1
-        f[F_MASK] |= np.int64(1) << f[F_NEXT]
-    f[F_NEXT] += 1
-    if f[F_NEXT] < program.lists[first]:
-        push(m, room.work, program.lists[first + 1 + f[F_NEXT]], f[F_ITEM])
+        set_frame(c, F_COUNT, frame_of(c, F_COUNT) + 1)
+        set_frame(c, F_MASK, frame_of(c, F_MASK) | (1 << place))
+    place += 1
+    set_frame(c, F_NEXT, place)
+    if place < load_i64(get(c, P_LISTS), first):
+        push(c, load_i64(get(c, P_LISTS), first + 1 + place), frame_of(c, F_ITEM))
         return MORE
-    m[EXTRA] = f[F_MASK]
-    return YES if f[F_COUNT] == 1 else NO
+    put(c, EXTRA, frame_of(c, F_MASK))
+    return YES if frame_of(c, F_COUNT) == 1 else NO
 
 
 @njit(nogil=True, cache=True)
-def step_contains(f: np.ndarray, result: int, tape: Tape, room: Room, program: Program) -> int:
+def step_contains(c: int, op: int, result: int) -> int:
     """The next step of ``contains``; extra = number of matching elements, -1 for too many."""
-    op = program.ops[f[F_OP]]
-    least, most = op[2], op[3]
+    least, most, array = op_of(c, op, 2), op_of(c, op, 3), frame_of(c, F_ITEM)
     if result == FRESH:
-        f[F_CURSOR] = f[F_ITEM] + 1
+        set_frame(c, F_CURSOR, array + 1)
+    count = frame_of(c, F_COUNT)
     if result == YES:
-        f[F_COUNT] += 1
-        if most >= 0 and f[F_COUNT] > most:
-            room.machine[EXTRA] = -1
+        count += 1
+        set_frame(c, F_COUNT, count)
+        if most >= 0 and count > most:
+            put(c, EXTRA, -1)
             return NO
-        if most < 0 and f[F_COUNT] >= least:
+        if most < 0 and count >= least:
             return YES
-    if f[F_CURSOR] < tape.next[f[F_ITEM]]:
-        push(room.machine, room.work, op[1], f[F_CURSOR])
-        f[F_CURSOR] = tape.next[f[F_CURSOR]]
+    cursor = frame_of(c, F_CURSOR)
+    if cursor < load_i32(get(c, T_NEXT), array):
+        push(c, op_of(c, op, 1), cursor)
+        set_frame(c, F_CURSOR, load_i32(get(c, T_NEXT), cursor))
         return MORE
-    room.machine[EXTRA] = f[F_COUNT]
-    return YES if f[F_COUNT] >= least else NO
+    put(c, EXTRA, count)
+    return YES if count >= least else NO
 
 
 @njit(nogil=True, cache=True)
-def step(f: np.ndarray, result: int, tape: Tape, room: Room, program: Program) -> int:
+def step(c: int, op: int, result: int) -> int:
     """Go on with a frame after a part of it came out as ``result``: `MORE` to do, or how the frame comes out."""
-    op, m = program.ops[f[F_OP]], room.machine
-    m[EXTRA] = 0
-    m[AFTER] = -1
-    if op[0] == ANY_OF or op[0] == ONE_OF:
-        return step_choice(f, result, room, program)
-    if op[0] == CONTAINS:
-        return step_contains(f, result, tape, room, program)
+    code = op_of(c, op, 0)
+    put(c, EXTRA, 0)
+    put(c, AFTER, -1)
+    if code == ANY_OF or code == ONE_OF:
+        return step_choice(c, op, result)
+    if code == CONTAINS:
+        return step_contains(c, op, result)
     if result == FRESH:
-        push(m, room.work, op[1], f[F_ITEM])
+        push(c, op_of(c, op, 1), frame_of(c, F_ITEM))
         return MORE
-    if op[0] == NOT:
+    if code == NOT:
         return NO if result == YES else YES
-    m[AFTER] = op[2] if result == YES else op[3]
+    put(c, AFTER, op_of(c, op, 2) if result == YES else op_of(c, op, 3))
     return YES
 
 
 @njit(nogil=True, cache=True)
-def advance(result: int, tape: Tape, room: Room, program: Program) -> None:
+def advance(c: int, result: int) -> None:
     """Go on with the innermost frame, and outwards as long as frames come out as failures."""
-    m, frames = room.machine, room.frames
     while True:
-        f = frames[m[DEPTH] - 1]
-        m[TOP] = f[F_BASE]
-        outcome = step(f, result, tape, room, program)
+        op, item, base = frame_of(c, F_OP), frame_of(c, F_ITEM), frame_of(c, F_BASE)
+        put(c, TOP, base)
+        outcome = step(c, op, result)
         if outcome == MORE:
             return
-        m[DEPTH] -= 1
-        m[TOP] = f[F_BASE]
+        put(c, DEPTH, get(c, DEPTH) - 1)
+        put(c, TOP, base)
         if outcome == YES:
-            if m[AFTER] >= 0:
-                push(m, room.work, m[AFTER], f[F_ITEM])
+            if get(c, AFTER) >= 0:
+                push(c, get(c, AFTER), item)
             return
-        if m[DEPTH] == 0:
-            note(m, room.events, f[F_OP], f[F_ITEM], m[EXTRA])
+        if get(c, DEPTH) == 0:
+            note(c, op, item, get(c, EXTRA))
             return
         result = NO
 
 
 @njit(nogil=True, cache=True)
-def open_frame(k: int, item: int, room: Room) -> bool:
+def open_frame(c: int, op: int, item: int) -> bool:
     """Open the frame of an operation; false where there is no room."""
-    m = room.machine
-    if m[DEPTH] >= room.frames.shape[0]:
-        m[FULL] = 1
+    if get(c, DEPTH) >= get(c, R_FRAMES_ROOM):
+        put(c, FULL, 1)
         return False
-    f = room.frames[m[DEPTH]]
-    f[F_OP], f[F_ITEM], f[F_NEXT], f[F_COUNT] = k, item, -1, 0
-    f[F_BASE], f[F_MASK], f[F_CURSOR] = m[TOP], 0, 0
-    m[DEPTH] += 1
+    put(c, DEPTH, get(c, DEPTH) + 1)
+    set_frame(c, F_OP, op)
+    set_frame(c, F_ITEM, item)
+    set_frame(c, F_NEXT, -1)
+    set_frame(c, F_COUNT, 0)
+    set_frame(c, F_BASE, get(c, TOP))
+    set_frame(c, F_MASK, 0)
+    set_frame(c, F_CURSOR, 0)
     return True
 
 
 @njit(nogil=True, cache=True)
-def check_value(
-    root: int, entry: int, buf: np.ndarray, tape: Tape, room: Room, program: Program, constant_buf: np.ndarray,
-    constants: Tape, memory: Memory,
-) -> int:  # fmt: skip
+def check_value(c: int, constants: int, root: int, entry: int) -> int:
     """Run the machine on one value: `YES`, or `UNSURE`; errors are in the events."""
-    m, work = room.machine, room.work
-    m[TOP], m[DEPTH], m[UNKNOWN], m[FULL] = 0, 0, 0, 0
-    push(m, work, root, entry)
-    while m[FULL] == 0:
-        if m[TOP] == (room.frames[m[DEPTH] - 1, F_BASE] if m[DEPTH] > 0 else 0):
-            if m[DEPTH] == 0:
+    put(c, TOP, 0)
+    put(c, DEPTH, 0)
+    put(c, UNKNOWN, 0)
+    put(c, FULL, 0)
+    push(c, root, entry)
+    while get(c, FULL) == 0:
+        if get(c, TOP) == (frame_of(c, F_BASE) if get(c, DEPTH) > 0 else 0):
+            if get(c, DEPTH) == 0:
                 return YES
-            advance(YES, tape, room, program)
+            advance(c, YES)
             continue
-        m[TOP] -= 1
-        node, item = work[m[TOP], 0], work[m[TOP], 1]
+        put(c, TOP, get(c, TOP) - 1)
+        node, item = load_i64(get(c, R_WORK), 2 * get(c, TOP)), load_i64(get(c, R_WORK), 2 * get(c, TOP) + 1)
         if node < 0:
-            if open_frame(-node - 1, item, room):
-                advance(FRESH, tape, room, program)
+            if open_frame(c, -node - 1, item):
+                advance(c, FRESH)
             continue
-        found = visit(node, item, buf, tape, room, program, constant_buf, constants, memory)
+        found = visit(c, constants, node, item)
         if found == UNSURE:
             return UNSURE
         if found == NO:
-            advance(NO, tape, room, program)
+            advance(c, NO)
     return UNSURE
 
 
 @njit(nogil=True, cache=True)
 def check_values(
-    texts: np.ndarray, roots: np.ndarray, begin: int, buf: np.ndarray, tape: Tape, room: Room, program: Program,
-    constant_buf: np.ndarray, constants: Tape, memory: Memory, state: np.ndarray,
-) -> int:  # fmt: skip
+    c: int, constants: int, texts: np.ndarray, roots: np.ndarray, begin: int, state: np.ndarray
+) -> int:
     """Check one text after the other, from ``texts[begin]`` on.
 
     Args:
+        c: Address of the context: tape, schemas, memory of strings, the machine; ``get(c, EVENTS)`` counts the events so far.
+        constants: Address of the context of the tape of the schemas' constants.
         texts: int64[k], numbers of the texts.
         roots: int64[k], node of each text's schema.
         begin: Where to start.
-        buf: uint8, the texts' bytes.
-        tape: Their values.
-        room: Memory of the machine; ``machine[EVENTS]`` counts the events so far.
-        program: The schemas.
-        constant_buf: uint8, bytes of the schemas' constants.
-        constants: Their tape.
-        memory: Answers to string checks.
         state: uint8 by text number, out: `VALID`, `INVALID`, `ODD` or `PENDING` (questions were noted).
 
     Returns:
         The index after the last text done; below ``texts.size`` where the room was too small.
     """
-    m, events = room.machine, room.events
     for k in range(begin, texts.size):
         text = texts[k]
-        before = m[EVENTS]
-        found = check_value(
-            roots[k], tape.first[text], buf, tape, room, program, constant_buf, constants, memory
-        )
-        if m[FULL] != 0:
-            m[EVENTS] = before
+        before = get(c, EVENTS)
+        found = check_value(c, constants, roots[k], load_i64(get(c, T_FIRST), text))
+        if get(c, FULL) != 0:
+            put(c, EVENTS, before)
             return k
         if found == UNSURE:
-            m[EVENTS] = before
+            put(c, EVENTS, before)
             state[text] = ODD
-        elif m[UNKNOWN] != 0:
-            m[EVENTS] = before
+        elif get(c, UNKNOWN) != 0:
+            put(c, EVENTS, before)
             state[text] = PENDING
         else:
-            events[before : m[EVENTS], 0] = text
-            state[text] = INVALID if m[EVENTS] > before else VALID
+            for e in range(before, get(c, EVENTS)):
+                store_i64(get(c, R_EVENTS), 4 * e, text)
+            state[text] = INVALID if get(c, EVENTS) > before else VALID
     return np.int64(texts.size)

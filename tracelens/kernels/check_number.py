@@ -1,6 +1,6 @@
 """Numbers of JSON text as a schema sees them: exactly where a double holds them, else with a known error.
 
-A verdict that the error could turn around is not given: the answer is then `UNSURE`, and somebody exact is asked.
+``data`` is the address of the bytes. A verdict that the error could turn around is not given: the answer is then `UNSURE`, and somebody exact is asked.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from tracelens.kernels.memory import load_u8
 from tracelens.kernels.scan import INTEGER
 
 NO = 0
@@ -19,6 +20,7 @@ NEAR = 1
 UNKNOWN = 2
 
 BIG = 2.0**53
+NO_INTEGER = -(2**63)
 # At most three roundings of half an ulp each, and room to spare.
 SLACK = 1e-15
 
@@ -28,17 +30,17 @@ POWERS = np.array([10.0**k for k in range(23)])
 
 
 @njit(nogil=True, cache=True)
-def read_decimal(buf: np.ndarray, start: int, end: int) -> tuple[int, int, bool, bool]:
+def read_decimal(data: int, start: int, end: int) -> tuple[int, int, bool, bool]:
     """A number as ``(m, e, negative, cut)``: its size is ``m * 10**e``.
 
     ``m`` holds the first 18 significant digits without trailing zeros; ``cut`` says that more were non-zero.
     """
     m, e, digits, pending, cut = 0, 0, 0, 0, False
-    negative = buf[start] == 45
+    negative = load_u8(data, start) == 45
     k = start + 1 if negative else start
     fraction = False
     while k < end:
-        c = np.int64(buf[k])
+        c = load_u8(data, k)
         if c == 46:
             fraction = True
         elif 48 <= c <= 57:
@@ -58,7 +60,7 @@ def read_decimal(buf: np.ndarray, start: int, end: int) -> tuple[int, int, bool,
             if fraction:
                 e -= 1
         else:
-            e += read_exponent(buf, k + 1, end)
+            e += read_exponent(data, k + 1, end)
             break
         k += 1
     if m == 0:
@@ -67,25 +69,25 @@ def read_decimal(buf: np.ndarray, start: int, end: int) -> tuple[int, int, bool,
 
 
 @njit(nogil=True, cache=True)
-def read_exponent(buf: np.ndarray, k: int, end: int) -> int:
+def read_exponent(data: int, k: int, end: int) -> int:
     """The number after the ``e``, clamped to a million either way."""
-    negative = buf[k] == 45
-    if negative or buf[k] == 43:
+    negative = load_u8(data, k) == 45
+    if negative or load_u8(data, k) == 43:
         k += 1
     value = 0
     while k < end:
-        value = min(value * 10 + np.int64(buf[k]) - 48, 1_000_000)
+        value = min(value * 10 + load_u8(data, k) - 48, 1_000_000)
         k += 1
     return -value if negative else value
 
 
 @njit(nogil=True, cache=True)
-def read_double(buf: np.ndarray, start: int, end: int) -> tuple[float, int]:
+def read_double(data: int, start: int, end: int) -> tuple[float, int]:
     """A number's value and how good it is: `EXACT` (what Python reads), `NEAR` (within `SLACK`) or `UNKNOWN`.
 
     Whatever is larger than 10^22 comes out as 10^22 or more of the right sign, and is `EXACT` only in that sense.
     """
-    m, e, negative, cut = read_decimal(buf, start, end)
+    m, e, negative, cut = read_decimal(data, start, end)
     quality = NEAR if cut or m > 9_007_199_254_740_992 else EXACT
     value = np.float64(m)
     if m == 0 or e == 0:
@@ -104,11 +106,11 @@ def read_double(buf: np.ndarray, start: int, end: int) -> tuple[float, int]:
 
 
 @njit(nogil=True, cache=True)
-def is_integer(buf: np.ndarray, start: int, end: int, flags: int) -> int:
+def is_integer(data: int, start: int, end: int, flags: int) -> int:
     """Whether a number is an integer in the sense of JSON Schema: 1 and 1.0 are, 1.5 is not."""
     if flags & INTEGER:
         return YES
-    value, quality = read_double(buf, start, end)
+    value, quality = read_double(data, start, end)
     if quality == UNKNOWN:
         return UNSURE
     distance = abs(value - np.rint(value))
@@ -118,35 +120,64 @@ def is_integer(buf: np.ndarray, start: int, end: int, flags: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def compare(value: float, quality: int, relation: int, bound: float) -> int:
-    """Whether ``value <relation> bound`` holds; doubles of 2^53 and more stand for more than one integer."""
-    if quality == UNKNOWN or (abs(value) >= BIG and abs(bound) >= BIG):
+def read_integer(data: int, start: int, end: int, flags: int) -> int:
+    """The integer that a number is to Python, where it has at most 18 digits; else `NO_INTEGER`."""
+    m, e, negative, cut = read_decimal(data, start, end)
+    if cut or e < 0 or e > 18:
+        return NO_INTEGER
+    for _ in range(e):
+        m *= 10
+        if m >= 10**18:
+            return NO_INTEGER
+    # What is written with a point or exponent is read as a double, which may be another integer.
+    if flags & INTEGER == 0 and np.int64(np.float64(m)) != m:
+        return NO_INTEGER
+    return -m if negative else m
+
+
+@njit(nogil=True, cache=True)
+def order(
+    data: int, start: int, end: int, flags: int, value: float, quality: int, bound: float, integer: int
+) -> int:
+    """-1, 0 or 1 as a number is less than, equal to or greater than an exact one; `UNSURE` (2) otherwise.
+
+    ``bound`` is the exact number as a double and ``integer`` as an integer, where it is one of at most 18 digits:
+    doubles of 2^53 and more stand for more than one integer.
+    """
+    if quality == UNKNOWN:
         return UNSURE
+    if abs(value) >= BIG and abs(bound) >= BIG:
+        exact = read_integer(data, start, end, flags)
+        if exact == NO_INTEGER or integer == NO_INTEGER:
+            return UNSURE
+        return (exact > integer) - (exact < integer)
     if quality == NEAR and abs(value - bound) <= abs(bound) * 4.0 * SLACK:
         return UNSURE
+    return (value > bound) - (value < bound)
+
+
+@njit(nogil=True, cache=True)
+def compare(
+    data: int, start: int, end: int, flags: int, relation: int, bound: float, integer: int
+) -> int:
+    """Whether a number stands in a relation to a bound."""
+    value, quality = read_double(data, start, end)
+    found = order(data, start, end, flags, value, quality, bound, integer)
+    if found == UNSURE:
+        return UNSURE
     if relation == LESS:
-        return YES if value < bound else NO
+        return YES if found < 0 else NO
     if relation == LESS_EQUAL:
-        return YES if value <= bound else NO
+        return YES if found <= 0 else NO
     if relation == GREATER:
-        return YES if value > bound else NO
-    return YES if value >= bound else NO
+        return YES if found > 0 else NO
+    return YES if found >= 0 else NO
 
 
 @njit(nogil=True, cache=True)
-def equals(value: float, quality: int, other: float) -> int:
-    """Whether a number read from text equals an exact one."""
-    if quality == UNKNOWN or (abs(value) >= BIG and abs(other) >= BIG):
-        return UNSURE
-    if quality == NEAR and abs(value - other) <= abs(other) * 4.0 * SLACK:
-        return UNSURE
-    return YES if value == other else NO
-
-
-@njit(nogil=True, cache=True)
-def is_multiple(buf: np.ndarray, start: int, end: int, unit: int, exponent: int) -> int:
+def is_multiple(data: int, start: int, end: int, unit: int, exponent: int) -> int:
     """Whether a number is an integral multiple of ``unit * 10**exponent`` (``unit`` below 2^31), on decimals."""
-    m, e, _, cut = read_decimal(buf, start, end)
+    m, e, _, cut = read_decimal(data, start, end)
     if m == 0:
         return YES
     if e < exponent and not cut:

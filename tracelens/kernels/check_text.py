@@ -1,7 +1,8 @@
 """Strings of JSON text as a schema sees them: lengths, equality, automata, well-formed dates and ids.
 
-Contents are the bytes between the quotes, still escaped. Where an answer needs more than a glance, it is looked up
-in a `Memory` of strings that somebody has been asked about, and `UNSURE` puts a string there as a question.
+Contents are the bytes between the quotes, still escaped; ``data`` is the address of the bytes. Where an answer needs
+more than a glance, it is looked up in a `Memory` of strings that somebody has been asked about, and `UNSURE` puts a
+string there as a question.
 """
 
 from __future__ import annotations
@@ -12,7 +13,13 @@ import numpy as np
 from numba import njit
 
 from tracelens.kernels.check_number import NO, UNSURE, YES
+from tracelens.kernels.context import (
+    M_BEGIN, M_BYTES, M_CHECK, M_END, M_HASH, M_MASK, M_ROOM, M_ROOM_BYTES, M_SLOTS, M_USED, M_USED_BYTES, M_VERDICT,
+    P_ARENA, P_BEGINS, P_ENDS, P_HASHES, P_MARKS, P_STEPS, P_TABLES,
+)  # fmt: skip
+from tracelens.kernels.context import get, put
 from tracelens.kernels.hash import hash_key_bytes
+from tracelens.kernels.memory import bytes_at, load_i32, load_i64, load_u8, load_u64, store_i64, store_u8, store_u64
 from tracelens.kernels.scan import ESCAPED, NON_ASCII, decode_string
 from tracelens.kernels.words import PADDING
 
@@ -52,41 +59,41 @@ class Memory(NamedTuple):
 
 
 @njit(nogil=True, cache=True)
-def same_bytes(a: np.ndarray, i: int, b: np.ndarray, j: int, length: int) -> bool:
+def same_bytes(a: int, i: int, b: int, j: int, length: int) -> bool:
     """Whether two runs of bytes are equal."""
     for k in range(length):
-        if a[i + k] != b[j + k]:
+        if load_u8(a, i + k) != load_u8(b, j + k):
             return False
     return True
 
 
 @njit(nogil=True, cache=True)
-def plain_text(
-    buf: np.ndarray, start: int, end: int, flags: int, scratch: np.ndarray
-) -> tuple[np.ndarray, int, int]:
-    """The contents without escapes, as a buffer with start and end; decoded into ``scratch`` where there are some."""
+def plain_text(data: int, start: int, end: int, flags: int, scratch: int) -> tuple[int, int, int]:
+    """The contents without escapes, as an address with start and end; decoded into ``scratch`` where there are some."""
     if flags & ESCAPED == 0:
-        return buf, start, end
-    stop = decode_string(buf, start, end, scratch, 0)
+        return data, start, end
+    size = end - start
+    out = bytes_at(scratch, size + 2 * PADDING)
+    stop = decode_string(bytes_at(data + start, size + PADDING), 0, size, out, 0)
     for k in range(PADDING):
-        scratch[stop + k] = 0
+        out[stop + k] = 0
     return scratch, 0, stop
 
 
 @njit(nogil=True, cache=True)
-def count_points(buf: np.ndarray, start: int, end: int, flags: int) -> int:
+def count_points(data: int, start: int, end: int, flags: int) -> int:
     """The length of a string in code points."""
     if flags & (ESCAPED | NON_ASCII) == 0:
         return end - start
     count, k = 0, start
     while k < end:
-        c = buf[k]
+        c = load_u8(data, k)
         if c == 92:
             # A surrogate pair, two escapes, is one code point: its second half is not counted.
-            high = buf[k + 2] | 32
-            is_low = buf[k + 1] == 117 and high == 100 and (buf[k + 3] | 32) >= 99
+            high = load_u8(data, k + 2) | 32
+            is_low = load_u8(data, k + 1) == 117 and high == 100 and (load_u8(data, k + 3) | 32) >= 99
             count += 0 if is_low else 1
-            k += 6 if buf[k + 1] == 117 else 2
+            k += 6 if load_u8(data, k + 1) == 117 else 2
         else:
             count += 0 if c & 0xC0 == 0x80 else 1
             k += 1
@@ -95,32 +102,32 @@ def count_points(buf: np.ndarray, start: int, end: int, flags: int) -> int:
 
 @njit(nogil=True, cache=True)
 def run_automaton(
-    buf: np.ndarray, start: int, end: int, state: int, steps: np.ndarray, marks: np.ndarray
+    data: int, start: int, end: int, state: int, c: int
 ) -> int:
     """Run ASCII contents through an automaton: `YES` or `NO`."""
     for k in range(start, end):
-        mark = marks[state]
+        mark = load_u8(get(c, P_MARKS), state)
         if mark & (STOP_YES | STOP_NO):
             return YES if mark & STOP_YES else NO
-        state = np.int64(steps[state, buf[k]])
-    return YES if marks[state] & (ENDS | STOP_YES) else NO
+        state = load_i32(get(c, P_STEPS), 128 * state + load_u8(data, k))
+    return YES if load_u8(get(c, P_MARKS), state) & (ENDS | STOP_YES) else NO
 
 
 @njit(nogil=True, cache=True)
-def two_digits(buf: np.ndarray, k: int) -> int:
+def two_digits(data: int, k: int) -> int:
     """The number of two decimal digits, or a large one where they are none."""
-    a, b = np.int64(buf[k]) - 48, np.int64(buf[k + 1]) - 48
+    a, b = load_u8(data, k) - 48, load_u8(data, k + 1) - 48
     if 0 <= a <= 9 and 0 <= b <= 9:
         return a * 10 + b
     return 1000
 
 
 @njit(nogil=True, cache=True)
-def is_date(buf: np.ndarray, start: int) -> bool:
+def is_date(data: int, start: int) -> bool:
     """Whether ten bytes are ``YYYY-MM-DD``, a day of the calendar from year 1 on."""
-    century, year = two_digits(buf, start), two_digits(buf, start + 2)
-    month, day = two_digits(buf, start + 5), two_digits(buf, start + 8)
-    if buf[start + 4] != 45 or buf[start + 7] != 45 or century > 99 or year > 99 or century + year == 0:
+    century, year = two_digits(data, start), two_digits(data, start + 2)
+    month, day = two_digits(data, start + 5), two_digits(data, start + 8)
+    if load_u8(data, start + 4) != 45 or load_u8(data, start + 7) != 45 or century > 99 or year > 99 or century + year == 0:
         return False
     if month < 1 or month > 12 or day < 1:
         return False
@@ -132,36 +139,36 @@ def is_date(buf: np.ndarray, start: int) -> bool:
 
 
 @njit(nogil=True, cache=True)
-def is_date_time(buf: np.ndarray, start: int, end: int) -> bool:
+def is_date_time(data: int, start: int, end: int) -> bool:
     """Whether a text is plainly ``YYYY-MM-DDThh:mm:ss[.f](Z|±hh:mm)``; false says nothing."""
-    if end - start < 20 or not is_date(buf, start) or buf[start + 10] != 84:
+    if end - start < 20 or not is_date(data, start) or load_u8(data, start + 10) != 84:
         return False
-    if buf[start + 13] != 58 or buf[start + 16] != 58:
+    if load_u8(data, start + 13) != 58 or load_u8(data, start + 16) != 58:
         return False
-    if two_digits(buf, start + 11) > 23 or two_digits(buf, start + 14) > 59 or two_digits(buf, start + 17) > 59:
+    if two_digits(data, start + 11) > 23 or two_digits(data, start + 14) > 59 or two_digits(data, start + 17) > 59:
         return False
     k = start + 19
-    if buf[k] == 46:
+    if load_u8(data, k) == 46:
         k += 1
         first = k
-        while k < end and 48 <= buf[k] <= 57:
+        while k < end and 48 <= load_u8(data, k) <= 57:
             k += 1
         if k == first:
             return False
     if end - k == 1:
-        return bool(buf[k] == 90)
-    if end - k != 6 or (buf[k] != 43 and buf[k] != 45) or buf[k + 3] != 58:
+        return load_u8(data, k) == 90
+    if end - k != 6 or (load_u8(data, k) != 43 and load_u8(data, k) != 45) or load_u8(data, k + 3) != 58:
         return False
-    return two_digits(buf, k + 1) <= 23 and two_digits(buf, k + 4) <= 59
+    return two_digits(data, k + 1) <= 23 and two_digits(data, k + 4) <= 59
 
 
 @njit(nogil=True, cache=True)
-def is_uuid(buf: np.ndarray, start: int, end: int) -> bool:
+def is_uuid(data: int, start: int, end: int) -> bool:
     """Whether a text is plainly 8-4-4-4-12 hexadecimal digits; false says nothing."""
     if end - start != 36:
         return False
     for k in range(36):
-        c = buf[start + k]
+        c = load_u8(data, start + k)
         if k == 8 or k == 13 or k == 18 or k == 23:
             if c != 45:
                 return False
@@ -171,80 +178,70 @@ def is_uuid(buf: np.ndarray, start: int, end: int) -> bool:
 
 
 @njit(nogil=True, cache=True)
-def glance(
-    buf: np.ndarray, start: int, end: int, flags: int, way: int, state: int, steps: np.ndarray, marks: np.ndarray
-) -> int:
+def glance(data: int, start: int, end: int, flags: int, way: int, state: int, c: int) -> int:
     """What can be said about contents at a glance: `YES`, `NO` or `UNSURE`."""
     if flags & (ESCAPED | NON_ASCII) or way == ASK:
         return UNSURE
     if way == AUTOMATON:
-        return run_automaton(buf, start, end, state, steps, marks)
+        return run_automaton(data, start, end, state, c)
     if way == DATE:
-        return YES if end - start == 10 and is_date(buf, start) else UNSURE
+        return YES if end - start == 10 and is_date(data, start) else UNSURE
     if way == DATE_TIME:
-        return YES if is_date_time(buf, start, end) else UNSURE
+        return YES if is_date_time(data, start, end) else UNSURE
     if way == UUID:
-        return YES if is_uuid(buf, start, end) else UNSURE
+        return YES if is_uuid(data, start, end) else UNSURE
     for k in range(start, end):
-        if buf[k] == 64:
+        if load_u8(data, k) == 64:
             return YES
     return NO
 
 
 @njit(nogil=True, cache=True)
-def recall(buf: np.ndarray, start: int, end: int, check: int, memory: Memory) -> int:
+def recall(data: int, start: int, end: int, check: int, c: int) -> int:
     """What is remembered about contents: `YES`, `NO`, or `UNSURE` and they are noted as a question.
 
     Returns -1 where there is no room for another question.
     """
-    mask = memory.slots.size - 1
-    key = hash_key_bytes(buf, start, end) ^ (np.uint64(check + 1) * MIX)
-    slot = np.int64(key & np.uint64(mask))
-    while memory.slots[slot] != 0:
-        k = memory.slots[slot] - 1
-        if memory.hash[k] == key and memory.check[k] == check and memory.end[k] - memory.begin[k] == end - start:
-            if same_bytes(memory.bytes, memory.begin[k], buf, start, end - start):
-                return np.int64(memory.verdict[k])
-        slot = (slot + 1) & mask
-    k, at = memory.used[0], memory.used[1]
-    if k >= memory.hash.size or at + (end - start) + PADDING > memory.bytes.size:
+    size = end - start
+    key = hash_key_bytes(bytes_at(data + start, size + PADDING), 0, size) ^ (np.uint64(check + 1) * MIX)
+    slot = np.int64(key & np.uint64(get(c, M_MASK)))
+    while True:
+        k = load_i64(get(c, M_SLOTS), slot) - 1
+        if k < 0:
+            break
+        begin = load_i64(get(c, M_BEGIN), k)
+        if load_u64(get(c, M_HASH), k) == key and load_i64(get(c, M_CHECK), k) == check:
+            if load_i64(get(c, M_END), k) - begin == size and same_bytes(get(c, M_BYTES), begin, data, start, size):
+                return load_u8(get(c, M_VERDICT), k)
+        slot = (slot + 1) & get(c, M_MASK)
+    k, at = get(c, M_USED), get(c, M_USED_BYTES)
+    if k >= get(c, M_ROOM) or at + size + PADDING > get(c, M_ROOM_BYTES):
         return -1
-    memory.slots[slot] = k + 1
-    memory.hash[k] = key
-    memory.check[k] = check
-    memory.begin[k] = at
-    memory.end[k] = at + end - start
-    memory.verdict[k] = UNSURE
-    memory.bytes[at : at + end - start] = buf[start:end]
-    memory.used[0] = k + 1
-    memory.used[1] = at + end - start
+    store_i64(get(c, M_SLOTS), slot, k + 1)
+    store_u64(get(c, M_HASH), k, key)
+    store_i64(get(c, M_CHECK), k, check)
+    store_i64(get(c, M_BEGIN), k, at)
+    store_i64(get(c, M_END), k, at + size)
+    store_u8(get(c, M_VERDICT), k, UNSURE)
+    for i in range(size):
+        store_u8(get(c, M_BYTES), at + i, load_u8(data, start + i))
+    put(c, M_USED, k + 1)
+    put(c, M_USED_BYTES, at + size)
     return UNSURE
 
 
 @njit(nogil=True, cache=True)
-def find_text(
-    buf: np.ndarray,
-    start: int,
-    end: int,
-    table: np.ndarray,
-    first: int,
-    mask: int,
-    hashes: np.ndarray,
-    begins: np.ndarray,
-    ends: np.ndarray,
-    arena: np.ndarray,
-) -> int:
-    """The number of the text that equals decoded contents in a hash table, or -1.
-
-    The table is ``table[first:first + mask + 1]`` with the numbers of texts plus one; a text's bytes are
-    ``arena[begins[k]:ends[k]]``.
-    """
-    key = hash_key_bytes(buf, start, end)
+def find_text(data: int, start: int, end: int, first: int, mask: int, c: int) -> int:
+    """The number of the text that equals decoded contents in the hash table that begins at ``first``, or -1."""
+    size = end - start
+    key = hash_key_bytes(bytes_at(data + start, size + PADDING), 0, size)
     slot = np.int64(key & np.uint64(mask))
-    while table[first + slot] != 0:
-        k = table[first + slot] - 1
-        if hashes[k] == key and ends[k] - begins[k] == end - start:
-            if same_bytes(arena, begins[k], buf, start, end - start):
-                return np.int64(k)
+    while True:
+        k = load_i64(get(c, P_TABLES), first + slot) - 1
+        if k < 0:
+            return -1
+        begin = load_i64(get(c, P_BEGINS), k)
+        if load_u64(get(c, P_HASHES), k) == key and load_i64(get(c, P_ENDS), k) - begin == size:
+            if same_bytes(get(c, P_ARENA), begin, data, start, size):
+                return k
         slot = (slot + 1) & mask
-    return -1

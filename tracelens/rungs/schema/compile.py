@@ -58,6 +58,7 @@ OBJECT_KEYWORDS = frozenset(
 ITEM_KEYWORDS = frozenset(("items", "prefixItems", "additionalItems"))
 CANNOT_ON = {"unevaluatedProperties": (OBJECT,), "unevaluatedItems": (ARRAY,)}
 MOST = 2**62
+LARGEST = 1e300
 MOST_OPTIONS = 60
 CANNOT = Template("", "", "")
 
@@ -162,13 +163,12 @@ class Compiler:
             node.add([kind], row, template)
 
     def among_numbers(self, node: Node, numbers: list[float], template: Template) -> None:
-        first = len(self.builder.floats)
-        try:
-            self.builder.floats.extend(float(each) for each in numbers)
-        except OverflowError:
+        if any(abs(each) > LARGEST for each in numbers):
             node.add([NUMBER], op(k.CANNOT), template)
             return
-        node.add([NUMBER], op(k.ENUM_NUMBER, first, len(numbers)) if numbers else op(k.FAIL), template)
+        row = op(k.ENUM_NUMBER, len(self.builder.numbers), len(numbers)) if numbers else op(k.FAIL)
+        self.builder.numbers.extend(numbers)
+        node.add([NUMBER], row, template)
 
     def reference(self, place: Place, node: Node, value: Any) -> None:
         target = self.node(resolve(place, "$ref", value), NEVER)
@@ -208,13 +208,12 @@ class Compiler:
 
     def bound(self, place: Place, node: Node, value: Any, keyword: str) -> None:
         relation, words = RELATIONS[keyword]
-        try:
-            self.builder.floats.append(float(value))
-        except OverflowError:
+        if abs(value) > LARGEST:
             node.add([NUMBER], op(k.CANNOT), CANNOT)
             return
+        self.builder.numbers.append(value)
         template = Template(keyword, "", f" is {words} {value!r}")
-        node.add([NUMBER], op(k.COMPARE, relation, len(self.builder.floats) - 1), template)
+        node.add([NUMBER], op(k.COMPARE, relation, len(self.builder.numbers) - 1), template)
 
     def multiple_of(self, place: Place, node: Node, value: Any) -> None:
         unit, exponent = decimal_parts(value)

@@ -10,8 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tracelens.kernels import check as k
+from tracelens.kernels import context as x
 from tracelens.kernels.check_number import NO, UNSURE, YES
 from tracelens.kernels.check_text import Memory
+from tracelens.kernels.context import put_tape
+from tracelens.kernels.memory import address_of
 from tracelens.kernels.shred import Tape
 from tracelens.kernels.words import PADDING
 from tracelens.rungs.schema.program import Compiled
@@ -62,16 +65,15 @@ class Engine:
             States by text, and the errors in order of the texts.
         """
         state = np.zeros(tape.first.size - 1, np.uint8)
-        room = _new_room(self.compiled, data, tape)
-        memory = self._borrow()
+        machine = _Machine(self.compiled, data, tape, self._borrow())
         while texts.size:
-            room, memory = self._pass(data, tape, texts, roots, room, memory, state)
-            self._answer(memory)
+            machine.run(texts, roots, state)
+            self._answer(machine.memory)
             again = state[texts] == k.PENDING
             texts, roots = texts[again], roots[again]
         with self._lock:
-            self._memories.append(memory)
-        events = room.events[: room.machine[k.EVENTS]]
+            self._memories.append(machine.memory)
+        events = machine.found()
         return Outcome(state, events[np.argsort(events[:, 0], kind="stable")])
 
     def _borrow(self) -> Memory:
@@ -80,31 +82,6 @@ class Engine:
         if memory.used[0] > REMEMBERED or memory.used[1] > REMEMBERED_BYTES:
             return _new_memory(2048, 2**16)
         return memory
-
-    def _pass(
-        self,
-        data: npt.NDArray[np.uint8],
-        tape: Tape,
-        texts: npt.NDArray[np.int64],
-        roots: npt.NDArray[np.int64],
-        room: k.Room,
-        memory: Memory,
-        state: npt.NDArray[np.uint8],
-    ) -> tuple[k.Room, Memory]:
-        """Run over all texts once, with more room each time the kernel asks for it."""
-        compiled, begin = self.compiled, 0
-        while True:
-            begin = int(
-                k.check_values(
-                    texts, roots, begin, data, tape, room, compiled.program, compiled.constant_bytes,
-                    compiled.constants, memory, state,
-                )
-            )  # fmt: skip
-            if begin == texts.size:
-                return room, memory
-            room = _larger_room(room)
-            longest = int((tape.end[tape.first[texts[begin]]] - tape.start[tape.first[texts[begin]]]).item())
-            memory = _larger_memory(memory, longest)
 
     def _answer(self, memory: Memory) -> None:
         """Ask the checks about every string that is new."""
@@ -116,29 +93,64 @@ class Engine:
             memory.verdict[number] = YES if checks[memory.check[number]](text) else NO
 
 
-def _new_room(compiled: Compiled, data: npt.NDArray[np.uint8], tape: Tape) -> k.Room:
-    roots = tape.first[:-1][tape.first[1:] > tape.first[:-1]]
-    longest = int((tape.end[roots] - tape.start[roots]).max()) if roots.size else 0
-    longest = max(longest, int(compiled.constant_bytes.size))
-    return k.Room(
-        np.zeros(8, np.int64),
-        np.empty((1024, 2), np.int64),
-        np.empty((64, 7), np.int64),
-        np.zeros(compiled.n_seen, np.int64),
-        np.zeros((2, longest + 2 * PADDING), np.uint8),
-        np.empty((4096, 4), np.int64),
-    )
+class _Machine:
+    """The arrays that a context points at, kept alive, and replaced by larger ones where the kernel asks for it."""
 
+    def __init__(self, compiled: Compiled, data: npt.NDArray[np.uint8], tape: Tape, memory: Memory) -> None:
+        roots = tape.first[:-1][tape.first[1:] > tape.first[:-1]]
+        longest = int((tape.end[roots] - tape.start[roots]).max()) if roots.size else 0
+        self.longest = max(longest, int(compiled.constant_bytes.size))
+        self.memory = memory
+        self.context = np.zeros(x.SLOTS, np.int64)
+        self.constants = np.zeros(x.T_SLOTS, np.int64)
+        self.kept = (compiled, data, tape)
+        self.seen = np.zeros(compiled.n_seen, np.int64)
+        self.scratch = np.zeros((2, self.longest + 4 * PADDING), np.uint8)
+        self.work = np.empty((1024, 2), np.int64)
+        self.frames = np.empty((64, 7), np.int64)
+        self.events = np.empty((4096, 4), np.int64)
+        put_tape(self.context, data, tape)
+        put_tape(self.constants, compiled.constant_bytes, compiled.constants)
+        for slot, array in zip(range(x.P_HEADS, x.P_CONSTANTS), compiled.program, strict=True):
+            self.context[slot] = address_of(array)
+        self.connect()
 
-def _larger_room(room: k.Room) -> k.Room:
-    """Twice the room; the events so far are kept."""
-    events = np.empty((2 * room.events.shape[0], 4), np.int64)
-    events[: room.events.shape[0]] = room.events
-    return room._replace(
-        work=np.empty((2 * room.work.shape[0], 2), np.int64),
-        frames=np.empty((2 * room.frames.shape[0], 7), np.int64),
-        events=events,
-    )
+    def connect(self) -> None:
+        """Point the context at the arrays that may have been replaced."""
+        c, memory = self.context, self.memory
+        for slot, array in zip(range(x.M_SLOTS, x.M_MASK), memory[:7], strict=True):
+            c[slot] = address_of(array)
+        c[x.M_MASK], c[x.M_ROOM], c[x.M_ROOM_BYTES] = memory.slots.size - 1, memory.hash.size, memory.bytes.size
+        c[x.M_USED], c[x.M_USED_BYTES] = memory.used
+        c[x.R_WORK], c[x.R_FRAMES], c[x.R_SEEN] = map(address_of, (self.work, self.frames, self.seen))
+        c[x.R_SCRATCH], c[x.R_SCRATCH_2] = address_of(self.scratch[0]), address_of(self.scratch[1])
+        c[x.R_EVENTS] = address_of(self.events)
+        c[x.R_WORK_ROOM], c[x.R_FRAMES_ROOM] = self.work.shape[0], self.frames.shape[0]
+        c[x.R_EVENTS_ROOM] = self.events.shape[0]
+
+    def run(self, texts: npt.NDArray[np.int64], roots: npt.NDArray[np.int64], state: npt.NDArray[np.uint8]) -> None:
+        """Run over all texts once, with more room each time the kernel asks for it."""
+        begin = 0
+        while True:
+            begin = int(k.check_values(address_of(self.context), address_of(self.constants), texts, roots, begin, state))
+            self.memory.used[:] = self.context[x.M_USED], self.context[x.M_USED_BYTES]
+            if begin == texts.size:
+                return
+            self.enlarge()
+
+    def enlarge(self) -> None:
+        """Give twice the room; the events so far are kept."""
+        self.work = np.empty((2 * self.work.shape[0], 2), np.int64)
+        self.frames = np.empty((2 * self.frames.shape[0], 7), np.int64)
+        events = np.empty((2 * self.events.shape[0], 4), np.int64)
+        events[: self.events.shape[0]] = self.events
+        self.events = events
+        self.memory = _larger_memory(self.memory, self.longest)
+        self.connect()
+
+    def found(self) -> npt.NDArray[np.int64]:
+        """The events."""
+        return self.events[: self.context[x.EVENTS]]
 
 
 def _new_memory(strings: int, size: int) -> Memory:

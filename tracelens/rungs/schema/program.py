@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracelens.kernels import check as k
+from tracelens.kernels.check_number import NO_INTEGER
 from tracelens.kernels.check_text import ASK, AUTOMATON
 from tracelens.kernels.hash import hash_key
 from tracelens.kernels.scan import ARRAY, OBJECT
@@ -76,7 +77,7 @@ class Builder:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.lists: list[int] = []
-        self.floats: list[float] = []
+        self.numbers: list[float] = []
         self.tables: list[int] = []
         self.texts: dict[bytes, int] = {}
         self.checks: list[Callable[[str], bool]] = []
@@ -176,7 +177,8 @@ class Builder:
             heads,
             np.array(rows, np.int64),
             np.array([*lists, 0], np.int64),
-            np.array([*self.floats, 0.0], np.float64),
+            np.array([*map(float, self.numbers), 0.0], np.float64),
+            np.array([*map(_integer, self.numbers), 0], np.int64),
             np.array([*self.tables, 0], np.int64),
             np.array([hash_key(text) for text in self.texts] or [0], np.uint64),
             begins,
@@ -205,6 +207,11 @@ def _packed(texts: list[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
     ends = np.cumsum(lengths)
     arena = np.frombuffer(b"".join(texts) + bytes(64), np.uint8).copy()
     return arena, ends - lengths, ends
+
+
+def _integer(number: float) -> int:
+    """The number as an integer, where it is one of at most 18 digits."""
+    return int(number) if abs(number) < 10**18 and number == int(number) else NO_INTEGER
 
 
 CONTAINERS = (OBJECT, ARRAY)
