@@ -177,7 +177,8 @@ def is_plain(tape: Tape, slow: np.ndarray, e: int) -> bool:
     if kind == STRING:
         return tape.flags[e] & ESCAPED == 0
     if kind == NUMBER:
-        return tape.flags[e] & INTEGER != 0
+        # A longer integer may end in so many zeros that its canonical text has an exponent.
+        return tape.flags[e] & INTEGER != 0 and tape.end[e] - tape.start[e] <= 20
     return kind < OBJECT or tape.end[e] - tape.start[e] == 2
 
 

@@ -52,8 +52,11 @@ class Program(Protocol):
     def apply_slow(self, rules: int, texts: Sequence[str]) -> list[str]:
         """Canonical texts (JSON, or `TIME_TAG` and an instant) of JSON texts under rule list ``rules``.
 
-        Rule list -1 is the default rules for strings.
+        Rule list -1 is the default rules.
         """
+
+    def texts_at(self, node: int, texts: Sequence[str]) -> list[str]:
+        """Canonical JSON texts of JSON texts that stand at a node of the trie; -1 is a place without rules."""
 
 
 @dataclass(frozen=True, slots=True)

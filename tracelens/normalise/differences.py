@@ -21,10 +21,10 @@ from tracelens.kernels.differ import (
     path_hashes,
     write_plain,
 )
-from tracelens.kernels.digest import R_EXACT
 from tracelens.kernels.reference.paths import render_path
-from tracelens.kernels.scan import KEY_ESCAPED, OBJECT, STRING
-from tracelens.normalise.canonical import TIME_TAG, Canonical, Program, raw_texts
+from tracelens.kernels.reference.values import parse, plain_text
+from tracelens.kernels.scan import KEY_ESCAPED
+from tracelens.normalise.canonical import Canonical, Program, raw_texts
 
 I64 = npt.NDArray[np.int64]
 
@@ -136,6 +136,7 @@ def _texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[
     arguments, values = side.arguments, side.canonical
     plain = np.empty(entries.size, np.bool_)
     room = mark_plain(arguments.tape, values.slow, entries, plain)
+    plain &= ~as_sent
     out, offsets = np.empty(room + columns.PADDING, np.uint8), np.empty(entries.size + 1, np.int64)
     write_plain(arguments.data, arguments.tape, values.node, program.trie, entries, plain, out, offsets)
     texts = columns.text_array(out, offsets, plain)
@@ -150,28 +151,19 @@ def _texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[
 
 
 def _slow_texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[np.bool_]) -> pa.Array:
-    """Canonical texts of entries that need the plain-Python rules, once per distinct text and rule list."""
-    tape, values = side.arguments.tape, side.canonical
-    encoded = raw_texts(side.arguments.data, tape, entries).dictionary_encode()
+    """Canonical texts of entries that need the plain-Python rules, once per distinct text and place."""
+    encoded = raw_texts(side.arguments.data, side.arguments.tape, entries).dictionary_encode()
     distinct, which = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
-    rules = np.maximum(values.slow[entries] - 1, -1)
-    node = values.node[entries]
-    exact = (tape.kind[entries] == STRING) & (node >= 0)
-    exact[exact] = program.trie.rule[node[exact]] == R_EXACT
-    whole = (tape.kind[entries] >= OBJECT) & (values.slow[entries] < 0)
-    keep = as_sent | exact | whole
-    out = np.array(distinct, object)[which]
-    for rule in np.unique(rules[~keep]):
-        rows = np.flatnonzero(~keep & (rules == rule))
+    node = side.canonical.node[entries]
+    out = np.empty(entries.size, object)
+    for row in np.flatnonzero(as_sent):
+        out[row] = plain_text(parse(distinct[which[row]]))
+    for at in np.unique(node[~as_sent]):
+        rows = np.flatnonzero(~as_sent & (node == at))
         numbers, back = np.unique(which[rows], return_inverse=True)
-        answers = program.apply_slow(int(rule), [distinct[k] for k in numbers])
-        out[rows] = np.array([shown(text) for text in answers], object)[back]
+        answers = program.texts_at(int(at), [distinct[k] for k in numbers])
+        out[rows] = np.array(answers, object)[back]
     return pa.array(out.tolist(), pa.large_string())
-
-
-def shown(text: str) -> str:
-    """A canonical text as tables show it: an instant is a JSON string."""
-    return f'"{text.removeprefix(TIME_TAG)}"' if text.startswith(TIME_TAG) else text
 
 
 def _not_compared(actual: Compared, expected: Compared, pair_a: I64, pair_e: I64, broken: I64) -> pl.DataFrame:

@@ -1,0 +1,144 @@
+"""Digests in bulk equal the canonical forms of the plain-Python rules, and so do differences leaf by leaf."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tracelens import columns
+from tracelens.arguments import read_arguments
+from tracelens.kernels.reference.differences import diffs
+from tracelens.kernels.reference.normal import AS_SENT, Rules, canonical
+from tracelens.kernels.reference.relation import agreement
+from tracelens.kernels.reference.values import parse
+from tracelens.normalise.canonical import canonical as digests
+from tracelens.normalise.differences import Compared, differences
+from tracelens.normalise.rules import RuleProgram
+
+NORMALIZE: dict[str, dict[str, Any]] = {
+    "*": {"note": "exact"},
+    "t": {
+        "a": {"default": {"value": 1}},
+        "b": "null_is_missing",
+        "c": "unordered",
+        "d": "set",
+        "e": "ignore",
+        "f.g": "date",
+        "h[*].i": "exact",
+        "j": {"number": {"decimals": 1}},
+        "k": "datetime",
+        "l": "path",
+    },
+}
+SCHEMA = {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}}
+
+strings = st.sampled_from(
+    ["x", " X ", "é", "E\u0301", "ß", "SS", "\u212a", "k", "", "a\nb", 'q"', "2026-11-02", "2026-11-02T23:00:00Z"]
+    + ["2026-11-03T00:00:00+01:00", "2026-11-02T22:00", "/a/./b", "/a//b", "1.04", "\u00a0x\u2003", "İ", "tab\t"]
+)  # fmt: skip
+numbers = st.sampled_from(
+    ["0", "-0", "0.0", "1", "1.0", "10e-1", "100", "1e2", "-5", "9007199254740993", "9007199254740992"]
+)
+scalars = st.one_of(
+    strings.map(json.dumps),
+    strings.map(lambda s: json.dumps(s, ensure_ascii=False)),
+    numbers,
+    st.sampled_from(["true", "false", "null"]),
+)
+
+
+def objects(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    keys = st.sampled_from([*"abcdefghijkl", "note", "day", "é", "\\u0061"])
+    members = st.lists(st.tuples(keys, inner), max_size=4, unique_by=lambda pair: pair[0].replace("\\u0061", "a"))
+    return members.map(lambda pairs: "{" + ",".join(f'"{key}":{text}' for key, text in pairs) + "}")
+
+
+def containers(inner: st.SearchStrategy[str]) -> st.SearchStrategy[str]:
+    return objects(inner) | st.lists(inner, max_size=4).map(lambda texts: "[" + ",".join(texts) + "]")
+
+
+values = st.recursive(scalars, containers, max_leaves=10)
+arguments = objects(values)
+program = RuleProgram.compile(NORMALIZE, [("t", SCHEMA)])
+plain = RuleProgram.compile({}, [])
+
+
+def compared(texts: list[str], rules: RuleProgram | None, tool: int) -> Compared:
+    forms = np.full(len(texts), columns.JSON_VALUE, np.uint8)
+    read = read_arguments(pa.array(texts, pa.large_string()), forms)
+    return Compared(read, digests(read.data, read.tape, np.full(len(texts), tool), rules))
+
+
+def keys(side: Compared) -> list[tuple[int, int]]:
+    return list(zip(side.canonical.root_hi.tolist(), side.canonical.root_lo.tolist(), strict=True))
+
+
+def assert_same_partition(texts: list[str], rules: RuleProgram | None, reference: Rules, tool: int) -> None:
+    """Two texts have equal digests exactly where they have equal canonical forms."""
+    found = keys(compared(texts, rules, tool))
+    forms = [canonical(parse(text), reference) for text in texts]
+    for i in range(len(texts)):
+        for j in range(i):
+            assert (found[i] == found[j]) == (forms[i] == forms[j]), (texts[i], texts[j])
+
+
+@given(st.lists(arguments, min_size=2, max_size=8))
+@settings(max_examples=120)
+def test_digests_equal_canonical_forms(texts: list[str]) -> None:
+    assert_same_partition(texts, program, program.rules[0], 0)
+    assert_same_partition(texts, program, program.rules[1], 1)
+    assert_same_partition(texts, plain, plain.rules[0], 0)
+    assert_same_partition(texts, None, AS_SENT, 0)
+
+
+def test_equal_values_have_equal_digests() -> None:
+    pairs = [
+        ('{"x":1,"y":" A "}', '{"y":"a","x":1.0}'),
+        ('{"x":"\u212a"}', '{"x":"K"}'),
+        ('{"x":"\\u0041b"}', '{"x":"aB"}'),
+        ('{"x":[0.5]}', '{"x":[5e-1]}'),
+        ('{"x":"STRASSE"}', '{"x":"straße"}'),
+    ]
+    for left, right in pairs:
+        found = keys(compared([left, right], plain, 0))
+        assert found[0] == found[1], (left, right)
+
+
+@given(arguments, arguments)
+@settings(max_examples=150)
+def test_differences_equal_the_reference(left: str, right: str) -> None:
+    for tool in (0, 1):
+        a, e = compared([left], program, tool), compared([right], program, tool)
+        found = differences(a, e, program, np.array([0]), np.array([0]))
+        wanted = [tuple(row) for row in diffs(parse(left), parse(right), program.rules[tool])]
+        assert sorted(found.select("path", "status", "actual", "expected").rows(), key=repr) == sorted(wanted, key=repr)
+
+
+@given(arguments, arguments)
+@settings(max_examples=100)
+def test_top_level_arguments_give_the_agreement(left: str, right: str) -> None:
+    def members(side: Compared) -> dict[int, tuple[int, int]]:
+        entries = side.canonical.top_entry
+        tape = side.arguments.tape
+        pairs = zip(side.canonical.hi[entries].tolist(), side.canonical.lo[entries].tolist(), strict=True)
+        return dict(zip(tape.key_hash[entries].tolist(), pairs, strict=True))
+
+    a, e = members(compared([left], program, 0)), members(compared([right], program, 0))
+    union = len(a.keys() | e.keys())
+    equal = sum(a[key] == e[key] for key in a.keys() & e.keys())
+    wanted = agreement(parse(left), parse(right), program.rules[0])
+    assert (round(equal / union, 9) if union else 1.0) == wanted
+
+
+def test_unusable_arguments_are_not_compared() -> None:
+    read = read_arguments(pa.array(['{"a":1', "{}"], pa.large_string()), np.array([3, 3], np.uint8))
+    side = Compared(read, digests(read.data, read.tape, np.zeros(2, np.int64), plain))
+    found = differences(side, side, plain, np.array([0]), np.array([1]))
+    assert found.rows() == [(0, "", "not_compared", '{"a":1', "{}")]
+    assert isinstance(found, pl.DataFrame)
