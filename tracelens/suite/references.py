@@ -160,13 +160,28 @@ class _Rows:
         self.expected, self.cases = [], []
 
     def finish(self, place: str) -> References:
-        import pyarrow as pa
-
         self.flush()
-        order = [(key, "ascending") for key in ("case_id", "reference_index", "expected_index")]
-        expected = pa.concat_tables([expected for expected, _ in self.tables]).sort_by(order).combine_chunks()
-        cases = pa.concat_tables([cases for _, cases in self.tables]).sort_by(order[:1]).combine_chunks()
+        parts, self.tables = self.tables, []
+        expected = _sorted([one for one, _ in parts], ["case_id", "reference_index", "expected_index"])
+        cases = _sorted([one for _, one in parts], ["case_id"])
         return References(expected, cases, place)
+
+
+def _sorted(tables: list[pa.Table], keys: list[str]) -> pa.Table:
+    """One table of one chunk, sorted; empties the list, so that no part is held twice for long."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    table = pa.concat_tables(tables)
+    tables.clear()
+    order, schema = pc.sort_indices(table, [(key, "ascending") for key in keys]), table.schema
+    columns = []
+    while table.num_columns:
+        column = table.column(0).combine_chunks()
+        table = table.remove_column(0)
+        columns.append(column.take(order))
+        del column
+    return pa.Table.from_arrays(columns, schema=schema)
 
 
 def _table(rows: list[Any], schema: pa.Schema) -> pa.Table:
