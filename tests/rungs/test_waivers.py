@@ -4,7 +4,7 @@ import polars as pl
 
 from tests.rungs.frames import traces_of
 from tracelens.rungs.findings import finding_frame
-from tracelens.rungs.waivers import apply_waivers
+from tracelens.rungs.waivers import apply_waivers, waived_traces
 from tracelens.suite import Suite
 
 
@@ -21,7 +21,7 @@ def test_waivers_cover_findings_by_case_and_code():
     found = finding_frame({"trace": [0, 0, 1, 1, 2], "code": codes})
     out = apply_waivers(found, traces, waivers)
     assert out.drop("waived_until", "waive_reason").equals(found)
-    assert out["waived_until"].to_list() == [date(2027, 1, 1), None, None, date(1999, 1, 1), None]
+    assert out["waived_until"].to_list() == [date(2027, 1, 2), None, None, date(1999, 1, 2), None]
     assert out["waive_reason"].to_list() == ["later", None, None, "long ago", None]
 
 
@@ -37,3 +37,20 @@ def test_no_waivers_and_no_findings():
     out = apply_waivers(finding_frame({"trace": []}), traces_of({}), [])
     assert out.schema["waived_until"] == pl.Date()
     assert out.height == 0
+
+
+def test_a_trace_is_waived_until_the_first_day_one_of_its_errors_counts_again():
+    rows = [
+        {"case_id": "c1", "code": "schema.type", "until": date(2026, 12, 30), "reason": "k"},
+        {"case_id": "c1", "code": "check.x", "until": date(2026, 12, 10), "reason": "k"},
+    ]
+    found = pl.DataFrame(
+        {
+            "trace_id": ["t0", "t0", "t0", "t1", "t1", "t2", None],
+            "code": ["schema.type", "check.x", "tool.note", "schema.type", "safety.x", "tool.note", "schema.unusable"],
+            "severity": ["error", "error", "note", "error", "error", "note", "error"],
+        }
+    )
+    cases = pl.DataFrame({"trace_id": ["t0", "t1", "t2"], "case_id": ["c1", "c1", "c1"]})
+    out = apply_waivers(found, cases, Suite.from_dict({"name": "x", "waive": rows}).waive)
+    assert waived_traces(out).rows() == [("t0", date(2026, 12, 11))]

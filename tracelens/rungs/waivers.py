@@ -1,9 +1,13 @@
-"""Waivers: known failures that must not block a gate for a while. They change no score and no route."""
+"""Waivers: known failures that must not block a gate for a while. They change no score and no route.
+
+Whether a waiver still holds depends on the day a gate is read, never on the day of scoring: tables only say from when
+a finding counts again, so that scoring the same input later gives the same bytes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import date
+from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from typing import Protocol
 
@@ -34,13 +38,14 @@ def apply_waivers(findings: pl.DataFrame, traces: pl.DataFrame, waivers: Iterabl
     """Findings with the waiver that covers them, whatever today's date is.
 
     Args:
-        findings: Rows with ``trace`` u32 and ``code``.
-        traces: One row per trace: ``trace`` u32, ``case_id`` str?.
+        findings: Rows with ``code`` and a key of traces: ``trace`` inside a batch, ``trace_id`` in a run.
+        traces: One row per trace: the same key, ``case_id`` str?.
         waivers: The waivers of the suite.
 
     Returns:
-        The same rows in the same order with ``waived_until`` date? and ``waive_reason`` str?. Of several waivers the
-        one that lasts longest counts, then the first.
+        The same rows in the same order with ``waived_until`` date? (the first day on which the finding counts again:
+        the day after the waiver's last) and ``waive_reason`` str?. Of several waivers the one that lasts longest
+        counts, then the first.
 
     Example:
         >>> from types import SimpleNamespace
@@ -50,12 +55,11 @@ def apply_waivers(findings: pl.DataFrame, traces: pl.DataFrame, waivers: Iterabl
         >>> cases = pl.DataFrame({"trace": [0], "case_id": ["c"]}, schema={"trace": pl.UInt32, "case_id": pl.String})
         >>> waiver = SimpleNamespace(case_id="c", code="schema.*", until=date(2026, 12, 31), reason="known")
         >>> apply_waivers(found, cases, [waiver]).row(0)[2:]
-        (datetime.date(2026, 12, 31), 'known')
+        (datetime.date(2027, 1, 1), 'known')
     """
     given = sorted(enumerate(waivers), key=lambda pair: (-pair[1].until.toordinal(), pair[0]))
-    cases = findings.select("trace").join(
-        traces.select("trace", "case_id"), on="trace", how="left", maintain_order="left"
-    )
+    key = _key(findings)
+    cases = findings.select(key).join(traces.select(key, "case_id"), on=key, how="left", maintain_order="left")
     until = pl.Series("waived_until", [None], dtype=pl.Date).new_from_index(0, findings.height)
     reason = pl.Series("waive_reason", [None], dtype=pl.String).new_from_index(0, findings.height)
     codes = findings["code"].unique().to_list()
@@ -63,6 +67,32 @@ def apply_waivers(findings: pl.DataFrame, traces: pl.DataFrame, waivers: Iterabl
         covered = findings["code"].is_in([code for code in codes if fnmatchcase(code, waiver.code)])
         if waiver.case_id is not None:
             covered &= (cases["case_id"] == waiver.case_id).fill_null(value=False)
-        until = pl.Series([waiver.until], dtype=pl.Date).new_from_index(0, len(until)).zip_with(covered, until)
+        until = (
+            pl.Series([waiver.until + timedelta(days=1)], dtype=pl.Date)
+            .new_from_index(0, len(until))
+            .zip_with(covered, until)
+        )
         reason = pl.Series([waiver.reason], dtype=pl.String).new_from_index(0, len(until)).zip_with(covered, reason)
     return findings.with_columns(until.alias("waived_until"), reason.alias("waive_reason"))
+
+
+def waived_traces(findings: pl.DataFrame) -> pl.DataFrame:
+    """Traces all of whose errors are waived.
+
+    Args:
+        findings: What `apply_waivers` returned, with ``severity``.
+
+    Returns:
+        One row per such trace, sorted: its key and ``waived_until``, the first day on which one of its errors counts
+        again. A trace with an error that no waiver covers, or without any error, has no row.
+    """
+    key = _key(findings)
+    errors = findings.filter((pl.col("severity") == "error") & pl.col(key).is_not_null())
+    grouped = errors.group_by(key).agg(
+        pl.col("waived_until").min(), pl.col("waived_until").is_null().any().alias("open")
+    )
+    return grouped.filter(~pl.col("open")).select(key, "waived_until").sort(key)
+
+
+def _key(findings: pl.DataFrame) -> str:
+    return "trace" if "trace" in findings.columns else "trace_id"
