@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cache
 
 import numpy as np
@@ -101,10 +102,10 @@ class Found:
         out, outcome = np.empty(self.n, np.int64), np.empty(self.n, np.uint8)
         cells.take_integers(self.data, cell.raw, cell.start, cell.end, out, outcome)
         for row in np.flatnonzero(outcome == cells.ASK):
-            number = float(self.data[cell.start[row] : cell.end[row]].tobytes())
-            exact = number.is_integer() and abs(number) < 2**63
-            outcome[row] = cells.GOOD if exact else cells.INVALID
-            out[row] = int(number) if exact else 0
+            number = Decimal(self.data[cell.start[row] : cell.end[row]].tobytes().decode())
+            whole = number.adjusted() < 20 and number == (rounded := int(number)) and -(2**63) <= rounded < 2**63
+            outcome[row] = cells.GOOD if whole else cells.INVALID
+            out[row] = rounded if whole else 0
         return pa.array(out, mask=outcome != cells.GOOD)
 
     def float(self, name: str) -> pa.DoubleArray:

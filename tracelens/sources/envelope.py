@@ -144,7 +144,7 @@ def _places(records: Records, lines: npt.NDArray[np.int64]) -> pa.Array:
     block = records.block
     if block.layout == "array":
         return pa.array([f"{block.source}[{block.first + n}]" for n in records.number], TEXT)
-    return pc.binary_join_element_wise(pa.scalar(block.source, TEXT), pa.array(lines).cast(TEXT), ":")
+    return pc.binary_join_element_wise(pa.scalar(block.source, TEXT), pa.array(lines).cast(TEXT), pa.scalar(":", TEXT))
 
 
 def reference_counts(found: Projected, line: Found) -> pa.Array:

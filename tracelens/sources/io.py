@@ -8,6 +8,7 @@ on blocks, in any thread.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
@@ -46,6 +47,10 @@ class Reader(Protocol):
 
     def readinto(self, buffer: memoryview, /) -> int | None:
         """Read the next bytes into a buffer; 0 at the end."""
+        ...
+
+    def close(self) -> None:
+        """Close the stream."""
         ...
 
 
@@ -121,8 +126,9 @@ def open_stream(path: Path) -> Reader:
 
 def read_head(path: Path, size: int = 1 << 18) -> bytes:
     """The first bytes of a file, decompressed, without a byte order mark."""
-    window = Window(open_stream(path), size)
-    window.fill()
+    with closing(open_stream(path)) as stream:
+        window = Window(stream, size)
+        window.fill()
     return window.data[: window.size].tobytes().removeprefix(BOM)
 
 
@@ -185,12 +191,13 @@ def read_blocks(file: File, layout: Layout, *, size: int = BLOCK, alone: bool = 
     Raises:
         InputError: The file cannot be opened.
     """
-    window = Window(open_stream(file.path), size)
-    window.fill()
-    begin = len(BOM) if window.data[: len(BOM)].tobytes() == BOM else 0
     cut = {"lines": _lines, "array": _elements, "document": _document}[layout]
-    for block in cut(window, begin, file.name):
-        yield replace(block, alone=alone)
+    with closing(open_stream(file.path)) as stream:
+        window = Window(stream, size)
+        window.fill()
+        begin = len(BOM) if window.data[: len(BOM)].tobytes() == BOM else 0
+        for block in cut(window, begin, file.name):
+            yield replace(block, alone=alone)
 
 
 def _lines(window: Window, begin: int, name: str) -> Iterator[Block]:
