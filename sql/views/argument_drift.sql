@@ -1,9 +1,22 @@
 -- One row per run, pairing, tool and argument path (array positions written [*]) that was ever held against an expected
 -- call and not found equal: which argument of which tool differs how often. A pair counts once per path and status.
 WITH leaves AS (
-    SELECT DISTINCT run_id, pairing, tool, trace_id, call_index, status, regexp_replace(path, '\[\d+\]', '[*]', 'g') AS path
+    SELECT run_id, pairing, tool, path, trace_id, status = 'differs' AS d, status = 'missing' AS m, status = 'unexpected' AS u
     FROM stored.argument_diffs
-    WHERE status IN ('differs', 'missing', 'unexpected')
+    WHERE status IN ('differs', 'missing', 'unexpected') AND NOT contains(path, '[')
+    UNION ALL -- elements of arrays are counted once per pair, so only these need a second grouping
+    SELECT
+        run_id,
+        pairing,
+        tool,
+        regexp_replace(path, '\[\d+\]', '[*]', 'g') AS path,
+        trace_id,
+        bool_or(status = 'differs'),
+        bool_or(status = 'missing'),
+        bool_or(status = 'unexpected')
+    FROM stored.argument_diffs
+    WHERE status IN ('differs', 'missing', 'unexpected') AND contains(path, '[')
+    GROUP BY run_id, pairing, tool, regexp_replace(path, '\[\d+\]', '[*]', 'g'), trace_id, call_index
 ),
 held AS (
     SELECT run_id, pairing, tool, count(*) AS n_pairs
@@ -17,10 +30,10 @@ drifted AS (
         pairing,
         tool,
         path,
-        count(*) FILTER (status = 'differs') AS n_differs,
-        count(*) FILTER (status = 'missing') AS n_missing,
-        count(*) FILTER (status = 'unexpected') AS n_unexpected,
-        count(DISTINCT (trace_id, call_index)) AS n_drifted,
+        count(*) FILTER (d) AS n_differs,
+        count(*) FILTER (m) AS n_missing,
+        count(*) FILTER (u) AS n_unexpected,
+        count(*) AS n_drifted,
         min(trace_id) AS example_trace_id
     FROM leaves
     GROUP BY run_id, pairing, tool, path

@@ -16,7 +16,7 @@ paired AS (
         count(*) FILTER (status = 'missing') AS n_missing,
         count(*) FILTER (status = 'extra') AS n_extra
     FROM stored.pairs
-    SEMI JOIN kept USING (run_id, pairing)
+    JOIN kept USING (run_id, pairing)
     WHERE tool IS NOT NULL
     GROUP BY run_id, tool
 ),
@@ -25,7 +25,6 @@ called AS (
         run_id,
         tool,
         count(*) AS n_calls,
-        count(DISTINCT trace_id) AS n_traces,
         count(*) FILTER (schema_state = 'valid') AS n_valid,
         count(*) FILTER (schema_state IN ('invalid', 'unknown_tool')) AS n_invalid,
         count(*) FILTER (schema_state NOT IN ('valid', 'invalid', 'unknown_tool')) AS n_unchecked,
@@ -40,7 +39,6 @@ SELECT
     run_id,                             -- run_id: run the row belongs to
     tool,                               -- tool: name of the tool after aliases and prefixes
     coalesce(n_calls, 0) AS n_calls,    -- n_calls: recorded calls at every depth
-    coalesce(n_traces, 0) AS n_traces,  -- n_traces: traces that called the tool
     coalesce(n_valid, 0) AS n_valid,    -- n_valid: calls that passed the schema check
     coalesce(n_invalid, 0) AS n_invalid, -- n_invalid: calls that failed it, calls of unknown tools included
     coalesce(n_unchecked, 0) AS n_unchecked, -- n_unchecked: calls that could not be checked; they enter no share

@@ -74,7 +74,7 @@ def test_long_texts_end_a_row_group_early(tmp_path, monkeypatch):
     written(tmp_path / "x", "rejects", [frame("rejects", *rows)])
     written(tmp_path / "y", "rejects", [frame("rejects", *rows[:2]), frame("rejects", *rows[2:])])
     file = pq.ParquetFile(tmp_path / "x")
-    assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [4, 42, 14]
+    assert [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)] == [4, 44, 12]
     assert digest(tmp_path / "x") == digest(tmp_path / "y")
 
 
@@ -113,10 +113,11 @@ def test_canonical_categories_keep_the_values_and_sort_the_dictionary(parts):
 @settings(deadline=None)
 @given(st.lists(st.lists(st.one_of(st.none(), st.text(max_size=5)), max_size=3), max_size=8), st.integers(0, 8))
 def test_text_bytes_counts_every_kind_of_text(rows, start):
+    rows = [[text and text * 40 for text in row] for row in rows]
     lists = pa.array(rows, pa.large_list(pa.large_string()))
     first = pa.array([row[0] if row else None for row in rows], pa.large_string())
     table = pa.table({"l": lists, "s": first, "d": as_categories(first), "n": pa.array([1] * len(rows), pa.int64())})
     sizes = [[len((text or "").encode()) for text in row] for row in rows]
-    wanted = [sum(row) + 2 * (row[0] if row else 0) for row in sizes]
+    wanted = [sum(row) + sum(row[:1]) + sum(size for size in row[:1] if size >= columnar.LONG) for row in sizes]
     assert text_bytes(table).tolist() == wanted
     assert text_bytes(table.slice(start)).tolist() == wanted[start:]

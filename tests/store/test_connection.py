@@ -1,9 +1,9 @@
 import pytest
 
-from tests.store.fake_run import fake_run
+from tests.store.fake_run import fake_run, frame
 from tracelens import tables
 from tracelens.errors import StoreError
-from tracelens.store import connect, connection
+from tracelens.store import RunWriter, connect, connection
 
 
 @pytest.fixture(scope="module")
@@ -57,12 +57,12 @@ def test_covers_expected_and_only_expected(sql):
 
 def test_tool_scores(sql):
     rows = sql(
-        "SELECT tool, n_calls, n_traces, n_valid, n_invalid, valid_share, n_exact, n_partial, n_extra, exact_share "
+        "SELECT tool, n_calls, n_valid, n_invalid, valid_share, n_exact, n_partial, n_extra, exact_share "
         "FROM tool_scores WHERE run_id = 'aa' ORDER BY tool"
     )
     assert rows == [
-        ("book_flight", 2, 2, 0, 2, 0.0, 0, 2, 0, 0.0),
-        ("search_flights", 4, 2, 4, 0, 1.0, 0, 2, 2, 0.0),
+        ("book_flight", 2, 0, 2, 0.0, 0, 2, 0, 0.0),
+        ("search_flights", 4, 4, 0, 1.0, 0, 2, 2, 0.0),
     ]
 
 
@@ -104,3 +104,31 @@ def test_a_folder_without_runs_says_what_to_do(tmp_path, results):
         connect(tmp_path)
     with pytest.raises(StoreError, match=f"did you mean '{results.name}'"):
         connect(results.with_name(results.name + "x"))
+
+
+def test_elements_of_an_array_drift_together(tmp_path):
+    of = {"trace_id": "t", "pairing": "optimal", "tool": "f"}
+    diffs = [
+        of | {"path": f"rows[{i}].x", "status": status} for i, status in enumerate(["differs", "missing", "equal"])
+    ]
+    more = [of | {"call_index": 1, "path": "rows[0].x", "status": "differs"}]
+    with RunWriter(tmp_path) as run:
+        run.write("argument_diffs", frame("argument_diffs", *diffs, *more))
+        run.write("pairs", frame("pairs", *[of | {"status": status} for status in ("partial", "partial", "exact")]))
+        run.commit("ab", {})
+    with connect(tmp_path) as duck:
+        query = "SELECT path, n_pairs, n_drifted, n_differs, n_missing, n_unexpected FROM argument_drift"
+        assert duck.execute(query).fetchall() == [("rows[*].x", 3, 2, 2, 1, 0)]
+
+
+def test_tool_scores_take_the_pairing_that_was_kept(tmp_path):
+    rows = [
+        {"trace_id": "t", "pairing": pairing, "tool": "f", "status": status}
+        for pairing, status in (("positional", "missing"), ("best_unused", "exact"))
+    ]
+    with RunWriter(tmp_path) as run:
+        run.write("pairs", frame("pairs", *rows))
+        run.commit("ab", {})
+    with connect(tmp_path) as duck:
+        query = "SELECT tool, n_calls, valid_share, n_exact, n_missing, exact_share FROM tool_scores"
+        assert duck.execute(query).fetchall() == [("f", 0, None, 1, 0, 1.0)]

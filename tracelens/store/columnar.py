@@ -20,6 +20,9 @@ ROWS = 122_880
 TEXT_BYTES = 64 * 2**20
 """A row group also ends with the row that brings its texts to this many bytes, which bounds memory."""
 
+LONG = 64
+"""Texts of a dictionary that are shorter than this do not count: a dictionary holds each of them once."""
+
 _STATISTICS = ("trace_id", "case_id", "started_at")
 
 
@@ -52,13 +55,12 @@ class TableWriter:
         for i in self._few:
             field = self._schema.field(i)
             self._schema = self._schema.set(i, field.with_type(pa.dictionary(pa.int32(), pa.large_string())))
-        texts = [field.name for field in self._schema if pa.types.is_large_string(field.type)]
         self._file = pq.ParquetWriter(
             path,
             self._schema,
             compression="zstd",
             compression_level=1,
-            use_dictionary=[each for each in self._schema.names if each not in texts],
+            use_dictionary=[field.name for field in self._schema if _repeats(field.type)],
             write_statistics=[each for each in _STATISTICS if each in self._schema.names],
             store_schema=False,
         )
@@ -75,8 +77,9 @@ class TableWriter:
         Raises:
             InternalError: The frame breaks the contract of the table.
         """
-        check(self._name, frame, without=("run_id",))
-        rows = self._conformed(as_arrow(frame))
+        arrow = as_arrow(frame)
+        check(self._name, arrow, without=("run_id",))
+        rows = self._conformed(arrow)
         start = 0
         for stop in self._cuts(rows):
             self._flush([*self._pending, rows.slice(start, stop - start)])
@@ -135,7 +138,7 @@ class TableWriter:
 
 
 def text_bytes(rows: pa.Table) -> npt.NDArray[np.int64]:
-    """The bytes of the texts of each row.
+    """The bytes of the texts of each row; those of dictionaries count only from `LONG` bytes on.
 
     Args:
         rows: n rows; text columns as large strings, dictionaries of them, or lists of them.
@@ -149,9 +152,16 @@ def text_bytes(rows: pa.Table) -> npt.NDArray[np.int64]:
     """
     total = np.zeros(rows.num_rows, np.int64)
     for column in rows.columns:
+        if pa.types.is_primitive(column.type):
+            continue
         for start, chunk in _starts(column):
             total[start : start + len(chunk)] += _lengths(chunk)
     return total
+
+
+def _repeats(kind: pa.DataType) -> bool:
+    """Whether values of this type tend to repeat, as scores do; integers are small anyway, or digests."""
+    return bool(pa.types.is_dictionary(kind) or pa.types.is_floating(kind) or pa.types.is_large_list(kind))
 
 
 def _starts(column: pa.ChunkedArray) -> Iterator[tuple[int, pa.Array]]:
@@ -164,8 +174,12 @@ def _starts(column: pa.ChunkedArray) -> Iterator[tuple[int, pa.Array]]:
 def _lengths(chunk: pa.Array) -> npt.NDArray[np.int64]:
     """Bytes of text per row of one array; zeros for numbers."""
     if pa.types.is_dictionary(chunk.type):
-        codes = chunk.indices.fill_null(len(chunk.dictionary)).to_numpy(zero_copy_only=False)
-        return np.asarray(np.append(_lengths(chunk.dictionary), 0)[codes], np.int64)
+        lengths = _lengths(chunk.dictionary)
+        lengths[lengths < LONG] = 0
+        if not lengths.any():
+            return np.zeros(len(chunk), np.int64)
+        codes = chunk.indices.fill_null(len(lengths)).to_numpy(zero_copy_only=False)
+        return np.asarray(np.append(lengths, 0)[codes], np.int64)
     if pa.types.is_large_list(chunk.type):
         total = np.append(0, np.cumsum(_lengths(chunk.values)))
         offsets = chunk.offsets.to_numpy()
