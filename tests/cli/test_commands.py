@@ -5,11 +5,12 @@ import polars as pl
 import pytest
 
 from tests.store.fake_run import fake_run
-from tracelens import __version__, run
+from tracelens import __version__
 from tracelens.cli import main
 from tracelens.cli.query import table_lines
 from tracelens.errors import InputError, InternalError
 from tracelens.results import page
+from tracelens.run import score as engine_module
 from tracelens.tables import STORED_TABLES
 
 
@@ -34,7 +35,7 @@ def tl(capsys):
 
 @pytest.fixture
 def engine(monkeypatch):
-    monkeypatch.setattr(run, "score_run", lambda *_, out, **__: fake_run(out, "cc"), raising=False)
+    monkeypatch.setattr(engine_module, "score_run", lambda *_, out, **__: fake_run(out, "cc"))
 
 
 def test_version_and_help(tl):
@@ -90,7 +91,7 @@ def test_an_unreadable_input_is_code_3_with_place_and_remedy(tl, monkeypatch):
     def fails(*_, **__):
         raise InputError("no trace at all", where="in.jsonl", hint="give --format")
 
-    monkeypatch.setattr(run, "score_run", fails, raising=False)
+    monkeypatch.setattr(engine_module, "score_run", fails)
     code, out, error = tl("score", "in.jsonl")
     assert (code, out) == (3, "")
     assert error == "error: no trace at all\n  where: in.jsonl\n  hint:  give --format\n"
@@ -111,9 +112,9 @@ def test_broken_promises_are_code_4(tl, monkeypatch):
 
         return score_run
 
-    monkeypatch.setattr(run, "score_run", fails(InternalError("rows lost")), raising=False)
+    monkeypatch.setattr(engine_module, "score_run", fails(InternalError("rows lost")))
     assert tl("score", "in.jsonl")[::2] == (4, "internal error: rows lost\n")
-    monkeypatch.setattr(run, "score_run", fails(ZeroDivisionError("oh")), raising=False)
+    monkeypatch.setattr(engine_module, "score_run", fails(ZeroDivisionError("oh")))
     code, _, error = tl("score", "in.jsonl")
     assert code == 4
     assert "ZeroDivisionError: oh" in error
@@ -124,7 +125,7 @@ def test_an_interrupt_is_not_a_crash(tl, monkeypatch):
     def stops(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(run, "score_run", stops, raising=False)
+    monkeypatch.setattr(engine_module, "score_run", stops)
     assert tl("score", "in.jsonl") == (130, "", "interrupted\n")
 
 

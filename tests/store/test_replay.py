@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 
@@ -66,6 +67,18 @@ def test_batches_keep_the_contract_of_sources(tmp_path):
     assert batch.traces.schema == columns.TRACES
     assert batch.calls.schema == columns.CALLS
     assert batch.rejects.num_rows == batch.n_blank == 0
+
+
+def test_digests_stand_for_the_input_whatever_the_batches(tmp_path):
+    run = stored(tmp_path / "a")
+    whole = np.concatenate([batch.records for batch in replay(run)])
+    assert whole.shape == (4, 2)
+    assert np.array_equal(whole, np.concatenate([batch.records for batch in replay(run, traces=3)]))
+    assert len(np.unique(whole, axis=0)) == 4
+    with RunWriter(tmp_path / "b") as writer:
+        fill(writer)
+        other = open_run(writer.commit("cd", {}))
+    assert next(replay(other)).records[0].tolist() != whole[0].tolist()
 
 
 def test_a_run_without_traces_gives_nothing(tmp_path):

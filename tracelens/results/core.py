@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens import store
-from tracelens.results.scoring import run_folder
+from tracelens.results.scoring import run_folder, stored_input
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,7 +175,7 @@ class Results:
             suite: As for `score`.
             out: A results folder; a temporary one when None.
         """
-        return score(self.run.folder, suite, out=out, format="run", progress=False)
+        return score(stored_input(self.run), suite, out=out, progress=False)
 
     def save(self, path: str | Path) -> Path:
         """Copy the run into a results folder.

@@ -8,7 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tracelens.results.progress import progress_line
+
 if TYPE_CHECKING:
+    from tracelens.store import Run
     from tracelens.suite import Suite
 
 
@@ -33,16 +36,43 @@ def run_folder(
         The run folder, and the temporary folder to remove after use, if one was made.
     """
     resolved = as_suite(suite)  # before anything heavy is loaded: most mistakes are made here
-    from tracelens.run import score_run
+    from tracelens.run import score as engine
 
-    if out is not None:
-        return score_run(source, resolved, out=Path(out), format=format, progress=progress), None
-    folder = Path(tempfile.mkdtemp(prefix="tracelens-"))
+    folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="tracelens-"))
     try:
-        return score_run(source, resolved, out=folder, format=format, progress=progress), folder
+        with progress_line(progress) as report:
+            run = engine.score_run(source, resolved, out=folder, format=format, report=report)
     except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
+        if out is None:
+            shutil.rmtree(folder, ignore_errors=True)
         raise
+    return run, folder if out is None else None
+
+
+def stored_input(run: Run) -> Any:
+    """The traces of a run as an input that is opened already.
+
+    Args:
+        run: The run.
+
+    Returns:
+        A source for `run_folder`.
+    """
+    from tracelens.sources.detect import Opened
+    from tracelens.store import replay
+
+    facts = run.read("runs", ["format", "sources"]).to_dicts()
+    return Opened(
+        format_name=facts[0]["format"] if facts else "run",
+        explanation=f"the traces of run {run.run_id} are scored again",
+        names=tuple(facts[0]["sources"]) if facts else (),
+        blocks=lambda: ((_as_it_is, batch) for batch in replay(run)),
+    )
+
+
+def _as_it_is(batch: Any) -> Any:
+    """What parses a batch that is parsed."""
+    return batch
 
 
 def as_suite(suite: Suite | str | Path | Mapping[str, Any] | None) -> Suite:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -36,14 +39,18 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
         Batches of whole traces in stored order; memory is set by the batch.
     """
     calls, expected = _Following(run, "calls"), _Following(run, "expected")
+    origin, done = _origin(run), 0
     for part in _frames(run, "traces", traces):
         numbers = part.select("trace_id").with_row_index("trace")
+        records = _records(origin, done, part.height)
+        done += part.height
         yield Batch(
-            traces=_traces(part),
+            traces=_traces(part, records),
             calls=_calls(calls.rows_of(numbers)),
             expected=_expected(expected.rows_of(numbers)),
             rejects=columns.empty(columns.REJECTS),
             n_records=part.height,
+            records=records,
         ).checked()
     calls.must_be_done()
     expected.must_be_done()
@@ -103,16 +110,28 @@ def _frames(run: Run, table: str, rows: int) -> Iterator[pl.DataFrame]:
             yield pl.DataFrame(batch)
 
 
-def _traces(part: pl.DataFrame) -> pa.Table:
+def _origin(run: Run) -> bytes:
+    """128 bits that stand for the input of a run."""
+    facts = run.read("runs", ["input_digest"])["input_digest"].to_list()
+    return hashlib.sha256(f"{run.run_id}\n{facts}".encode()).digest()[:16]
+
+
+def _records(origin: bytes, first: int, n: int) -> npt.NDArray[np.uint64]:
+    """Digests of the next n traces: the bytes are gone, so origin and position stand for them."""
+    hi, lo = np.frombuffer(origin, np.uint64)
+    records = np.empty((n, 2), np.uint64)
+    records[:, 0] = hi
+    records[:, 1] = lo ^ np.arange(first, first + n, dtype=np.uint64)
+    return records
+
+
+def _traces(part: pl.DataFrame, records: npt.NDArray[np.uint64]) -> pa.Table:
     """Stored traces as a batch holds them."""
     import polars as pl
 
     inline = pl.when(pl.col("reference_source") == "trace").then("n_references")
-    zero = pl.lit(0, pl.UInt64)
-    return _as(
-        part.with_row_index("trace").with_columns(inline.alias("n_references"), record_hi=zero, record_lo=zero),
-        columns.TRACES,
-    )
+    marks = [pl.Series("record_hi", records[:, 0]), pl.Series("record_lo", records[:, 1])]
+    return _as(part.with_row_index("trace").with_columns(inline.alias("n_references"), *marks), columns.TRACES)
 
 
 def _calls(rows: pl.DataFrame) -> pa.Table:

@@ -34,9 +34,7 @@ CALLS = Table(
         ),
         Column("agent", "str", "agent that made the call", null=_NOT_CAPTURED, few=True),
         Column("depth", "i32", "0 at top level, 1 and more inside a sub-agent"),
-        Column(
-            "kind", "str", "special kind of call, such as custom (free text)", null="an ordinary call", few=True
-        ),
+        Column("kind", "str", "special kind of call, such as custom (free text)", null="an ordinary call", few=True),
         Column("status", "str", "ok, error or denied", null=_NOT_CAPTURED, few=True),
         Column("executed", "bool", "whether the call ran; an unknown status counts as executed"),
         Column("denied", "bool", "whether the call was refused"),
@@ -259,7 +257,13 @@ REJECTS = Table(
         RUN_ID,
         Column("source", "str", "file, relative to the input root", few=True),
         Column("line", "i64", "line of the file, from 1"),
-        Column("offset", "i64", "where in the file the record starts", unit="bytes"),
+        Column(
+            "offset",
+            "i64",
+            "where in the (decompressed) file the record starts",
+            null="read, but its id came before",
+            unit="bytes",
+        ),
         Column("reason", "str", "why it could not be read"),
         Column("text", "str", "its first 200 characters"),
     ),

@@ -54,9 +54,7 @@ COUNTS = (
     Column("n_calls_total", "i32", "all recorded calls at every depth", null=_NO_CALLS),
     Column("n_expected", "i32", "calls of the reference that counted", null="no reference"),
     Column("n_references", "i32", "references of the trace's case, or of the trace itself", null="no reference"),
-    Column(
-        "reference_source", "str", "where the reference came from: trace or suite", null="no reference", few=True
-    ),
+    Column("reference_source", "str", "where the reference came from: trace or suite", null="no reference", few=True),
     Column("n_malformed", "i32", "entries among the scored calls without a usable name", null=_NO_CALLS),
 )
 """How many."""

@@ -5,9 +5,10 @@ import pytest
 
 import tracelens
 from tests.store.fake_run import fake_run, frame, worked_example
-from tracelens import run, tables
+from tracelens import tables
 from tracelens.errors import InputError, StoreError, UsageError
 from tracelens.results import Results, open_results, page, score, trace_page
+from tracelens.run import score as engine_module
 from tracelens.store import RunWriter
 
 
@@ -31,11 +32,11 @@ def engine(monkeypatch):
     """An engine that writes a hand-made run and notes how it was called."""
     calls = []
 
-    def score_run(source, suite, *, out, format, progress):
-        calls.append((source, suite.name, format, progress))
+    def score_run(source, suite, *, out, format, report):
+        calls.append((source, suite.name, format, report))
         return fake_run(out)
 
-    monkeypatch.setattr(run, "score_run", score_run, raising=False)
+    monkeypatch.setattr(engine_module, "score_run", score_run)
     return calls
 
 
@@ -208,7 +209,7 @@ def test_save_copies_the_run(tmp_path, results):
 def test_score_without_out_keeps_the_run_as_long_as_the_results(engine):
     results = score("in.jsonl", {"name": "mine"})
     folder = results.path
-    assert engine == [("in.jsonl", "mine", "auto", "auto")]
+    assert engine == [("in.jsonl", "mine", "auto", None)]
     assert results.traces.height == 1
     del results
     gc.collect()
@@ -217,7 +218,7 @@ def test_score_without_out_keeps_the_run_as_long_as_the_results(engine):
 
 def test_score_into_a_folder(engine, tmp_path):
     score("in.jsonl", out=tmp_path)
-    assert engine == [("in.jsonl", "default", "auto", "auto")]
+    assert engine == [("in.jsonl", "default", "auto", None)]
     gc.collect()
     assert open_results(tmp_path).run_id == "ab12"
 
@@ -227,7 +228,7 @@ def test_a_failed_score_leaves_no_temporary_folder(monkeypatch, tmp_path):
         fake_run(out)
         raise InputError("unreadable")
 
-    monkeypatch.setattr(run, "score_run", fails, raising=False)
+    monkeypatch.setattr(engine_module, "score_run", fails)
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with pytest.raises(InputError):
         score("in.jsonl")
@@ -236,7 +237,10 @@ def test_a_failed_score_leaves_no_temporary_folder(monkeypatch, tmp_path):
 
 def test_rescore_reads_the_run_itself(engine, results):
     results.rescore({"name": "other"})
-    assert engine == [(results.path, "other", "run", False)]
+    ((source, name, _, report),) = engine
+    assert (source.format_name, source.names, name, report) == ("native", ("in.jsonl",), "other", None)
+    batches = [parse(block) for parse, block in source.blocks()]
+    assert [batch.calls.num_rows for batch in batches] == [9]
 
 
 def test_repr(results):
