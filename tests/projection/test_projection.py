@@ -195,7 +195,9 @@ def test_depth_is_limited():
 
 
 def test_keeping_renumbers_parents():
-    found = project([b'{"calls":[{"name":"a"}]}', b'{"calls":[{"name":"b"},{"name":"c"}]}', b'{"calls":[{"name":"d"}]}'])
+    found = project(
+        [b'{"calls":[{"name":"a"}]}', b'{"calls":[{"name":"b"},{"name":"c"}]}', b'{"calls":[{"name":"d"}]}']
+    )
     kept = found.keeping(np.array([True, False, True]))
     assert kept["call"].text("name").to_pylist() == ["a", "d"]
     assert kept["call"].parent.tolist() == [0, 1]
@@ -256,7 +258,9 @@ def test_survives_any_bytes(data):
     assert found.errors.shape[0] <= 1
 
 
-@pytest.mark.parametrize("number", ["0", "-0", "1.0", "12", "1e3", "1.5", "1E2", "9223372036854775807", "1e30", "-7.000"])
+@pytest.mark.parametrize(
+    "number", ["0", "-0", "1.0", "12", "1e3", "1.5", "1E2", "9223372036854775807", "1e30", "-7.000"]
+)
 def test_integers_are_whole_numbers(number):
     got = project([f'{{"id":{number}}}'.encode()])["line"].integer("id").to_pylist()[0]
     value = float(number)
@@ -292,7 +296,16 @@ def test_times_are_read_as_datetime_reads_them(moment):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "2026", "2026-13-01", "2026-02-30", "2026-11-02T25:00:00Z", "2026-11-02x10:00:00Z", "2026-11-02T10:00:00+1", "x" * 30],
+    [
+        "",
+        "2026",
+        "2026-13-01",
+        "2026-02-30",
+        "2026-11-02T25:00:00Z",
+        "2026-11-02x10:00:00Z",
+        "2026-11-02T10:00:00+1",
+        "x" * 30,
+    ],
 )
 def test_what_is_no_time_is_null(text):
     assert project([json.dumps({"id": text}).encode()])["line"].time("id").to_pylist() == [None]

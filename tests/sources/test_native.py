@@ -83,7 +83,12 @@ def test_only_names_are_needed_and_ids_are_made_up(tmp_path):
 
 
 def test_arguments_keep_their_form_and_their_text(tmp_path):
-    shapes = ['{"name":"a"}', '{"name":"a","arguments":null}', '{"name":"a","arguments":""}', '{"name":"a","arguments":[1]}']
+    shapes = [
+        '{"name":"a"}',
+        '{"name":"a","arguments":null}',
+        '{"name":"a","arguments":""}',
+        '{"name":"a","arguments":[1]}',
+    ]
     shapes += ['{"name":"a","arguments":9007199254740993}', '{"name":"a","arguments":"{\\"a\\": 1"}']
     got = read(write(tmp_path, ['{"tool_calls":[' + ",".join(shapes) + "]}"]))
     assert [(row["arguments"], row["arguments_form"]) for row in got["calls"]] == [
@@ -136,7 +141,9 @@ def test_references_absent_null_empty_and_many(tmp_path):
     tails += [',"references":[[{"name":"a"}],[],[{"name":"b","arguments":"  "},{"name":"c","arguments":"{}"}]]']
     got = read(write(tmp_path, ['{"tool_calls":[]' + tail + "}" for tail in tails]))
     assert [row["n_references"] for row in got["traces"]] == [None, None, None, 1, 1, 3]
-    assert [(r["trace"], r["reference_index"], r["expected_index"], r["name"], r["arguments"]) for r in got["expected"]] == [
+    assert [
+        (r["trace"], r["reference_index"], r["expected_index"], r["name"], r["arguments"]) for r in got["expected"]
+    ] == [
         (5, 0, 0, "a", None),
         (5, 2, 0, "b", "{}"),
         (5, 2, 1, "c", "{}"),
@@ -154,7 +161,9 @@ def test_expected_and_references_of_different_traces_come_in_order(tmp_path):
 
 
 def test_unknown_status_is_null_and_noted(tmp_path):
-    got = read(write(tmp_path, ['{"tool_calls":[{"name":"a","status":"done"},{"name":"a","status":"denied"},{"name":"a"}]}']))
+    got = read(
+        write(tmp_path, ['{"tool_calls":[{"name":"a","status":"done"},{"name":"a","status":"denied"},{"name":"a"}]}'])
+    )
     assert [row["status"] for row in got["calls"]] == [None, "denied", None]
     assert got["notes"] == ["a call's status is none of ok, error and denied, and counts as unknown"]
 
@@ -190,7 +199,10 @@ def test_arguments_are_never_inferred(tmp_path):
     """Late keys, late types and 300 different keys: the text stays, whatever came before."""
     rows = [f'{{"tool_calls":[{{"name":"set","arguments":{{"k{k}":{k}}}}}]}}' for k in range(300)]
     rows += ['{"tool_calls":[{"name":"order","arguments":{"qty":7}}]}'] * 20480
-    rows += ['{"tool_calls":[{"name":"order","arguments":{"qty":1.5}}]}', '{"tool_calls":[{"name":"order","arguments":{"qty":true}}]}']
+    rows += [
+        '{"tool_calls":[{"name":"order","arguments":{"qty":1.5}}]}',
+        '{"tool_calls":[{"name":"order","arguments":{"qty":true}}]}',
+    ]
     calls = merged(batches(write(tmp_path, rows)), "calls")
     assert calls["arguments"].slice(20780).to_pylist() == ['{"qty":1.5}', '{"qty":true}']
     assert str(calls.schema.field("arguments").type) == "large_string"

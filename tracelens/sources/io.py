@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from tracelens.columns import PADDING
 from tracelens.errors import InputError
+from tracelens.kernels.project import MAX_DEPTH
 from tracelens.kernels.records import (
     AFTER,
     BEFORE,
@@ -28,6 +29,7 @@ from tracelens.kernels.records import (
     split_elements,
     split_lines,
 )
+from tracelens.kernels.scan import skip_value
 from tracelens.sources.files import File
 
 BLOCK = 16 << 20
@@ -243,7 +245,7 @@ def _elements(window: Window, begin: int, name: str) -> Iterator[Block]:
         more = not window.done or n == marks.shape[1]
         failure = None
         if not more:
-            n, at, failure = _last_element(window, marks, n, at, phase)
+            n, at, failure = _last_element(window, marks, begin, n, at, phase)
         passed, offset, size = newlines(window.data, begin, at), window.offset, window.size
         data = window.cut(at)
         if n or failure:
@@ -255,7 +257,7 @@ def _elements(window: Window, begin: int, name: str) -> Iterator[Block]:
 
 
 def _last_element(
-    window: Window, marks: npt.NDArray[np.int64], n: int, at: int, phase: int
+    window: Window, marks: npt.NDArray[np.int64], begin: int, n: int, at: int, phase: int
 ) -> tuple[int, int, tuple[str, int] | None]:
     """What is left when the file ends: an element cut off, nothing, or bytes that do not belong there."""
     rest = window.data[at : window.size].tobytes()
@@ -265,8 +267,10 @@ def _last_element(
     if phase == BEFORE and not rest.strip():
         return n, at, None
     if phase == INSIDE and rest.strip():
-        marks[:, n] = at + lead, window.size, marks[2, n - 1] if n else 0
-        return n + 1, window.size, None
+        marks[:, n] = at + lead, window.size, newlines(window.data, begin, at + lead)
+        whole, _ = skip_value(window.data, at + lead, window.size, MAX_DEPTH)
+        failure = (window.damage or "the array does not end", window.size) if whole > 0 else None
+        return n + 1, window.size, failure
     return n, at, (window.damage or "the array does not end", at)
 
 

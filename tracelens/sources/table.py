@@ -207,7 +207,7 @@ def _whole_traces(batches: Batches, options: Options) -> Iterator[pa.Table]:
         stream = _sorted(stream)
     waiting: list[pa.RecordBatch] = []
     n = 0
-    for batch in stream:
+    for batch in _slices(stream, rows):
         waiting.append(batch)
         n += batch.num_rows
         if n >= rows:
@@ -221,6 +221,13 @@ def _whole_traces(batches: Batches, options: Options) -> Iterator[pa.Table]:
                 rows = 2 * n
     if n:
         yield pa.Table.from_batches(waiting).combine_chunks()
+
+
+def _slices(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
+    """The batches in pieces of at most so many rows."""
+    for batch in batches:
+        for at in range(0, batch.num_rows, rows):
+            yield batch.slice(at, rows)
 
 
 def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -116,7 +116,8 @@ def _cast(column: pa.Array, name: str) -> pa.Array:
     if column.type == wanted:
         return column
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
+        plain = column.dictionary if pa.types.is_primitive(column.dictionary.type) else column.dictionary.cast(TEXT)
+        column = plain.take(column.indices)
     try:
         if wanted == TIME and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
             return _times(column)
