@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from collections.abc import Iterator
@@ -16,6 +17,9 @@ from tracelens.rungs.safety.shell import SHELL_KEYS, SUBSTITUTION, TRUE_FLAG
 
 LONGEST_VALUE = 500
 """Characters of a finding's value."""
+
+MOST_PLACES = 1000
+"""Places in one text that one rule looks at; there is an end to what a file full of commands may cost."""
 
 _FLAG = re.compile(TRUE_FLAG, re.IGNORECASE | re.ASCII)
 _SUBSTITUTION = re.compile(SUBSTITUTION)
@@ -124,9 +128,16 @@ def _pack_hits(leaf: Leaf, plan: SafetyPlan) -> list[Hit]:
 
 def _found(leaf: Leaf, plan: SafetyPlan) -> Iterator[tuple[str, str, str]]:
     """Pack, message and severity of everything in a leaf."""
+    done = set()
     for rule, gate in plan.rules:
+        if rule.pack in done:
+            continue  # one error of a pack is enough
         for span in _rule_spans(rule, gate, leaf):
-            yield rule.pack, rule.what, "note" if is_prose(leaf, span) else "error"
+            severity = "note" if is_prose(leaf, span) else "error"
+            yield rule.pack, rule.what, severity
+            if severity == "error":
+                done.add(rule.pack)
+                break
     if plan.restricted is not None and leaf.kind != "list":
         yield from _restricted(leaf, plan.restricted)
     if plan.masks and leaf.kind != "list":
@@ -142,7 +153,7 @@ def _rule_spans(rule: Rule, gate: re.Pattern[str], leaf: Leaf) -> Iterator[Span]
         if leaf.kind in {"value", "raw"} and (shell_key or free_text):
             yield from (match.span() for match in _SUBSTITUTION.finditer(leaf.text))
         return
-    for match in gate.finditer(leaf.text):
+    for match in itertools.islice(gate.finditer(leaf.text), MOST_PLACES):
         if rule.check is None or rule.check(leaf.text, match):
             yield match.span()
     if rule.gate == TRUE_FLAG and _sets_flag(leaf):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+LONGEST_TEXT = 1000
+"""Characters that are looked at behind the first word of a command."""
+
 _END = re.compile(r"[;|&\n`]")
 _WORD = re.compile(r"""[^\s"',\\\[\]()]+""")
 
@@ -21,7 +24,7 @@ def words_after(text: str, at: int) -> list[str]:
         >>> words_after('rm "-rf" /srv; ls', 2), words_after('["rm", "-r", "/"]', 4)
         (['-rf', '/srv'], ['-r', '/'])
     """
-    rest = text[at:].replace("\\\r\n", "  ").replace("\\\n", "  ")
+    rest = text[at : at + LONGEST_TEXT].replace("\\\r\n", "  ").replace("\\\n", "  ")
     end = _END.search(rest)
     return _WORD.findall(rest[: end.start()] if end else rest)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import re
 
-from tracelens.rungs.safety.commands import arguments_of, long_flags, short_flags
+from tracelens.rungs.safety.commands import LONGEST_TEXT, arguments_of, long_flags, short_flags
 from tracelens.rungs.safety.rules import BREAK, GAP, SEP, Rule
 
-_SPACE = rf"(?:{SEP}|/\*.*?\*/|--[^\n]*\n)+"
+_SPACE = rf"(?:{SEP}|/\*[^*]*\*/|--[^\n]*\n)+"
 _IDENTIFIER = r"""(?:\\*["'`]|\[)?[\w$.]+"""
 _TAUTOLOGY = re.compile(r"\bwhere\s+(?:true|not\s+false|(['\"]?)(\w+)\1\s*=\s*(['\"]?)\2\3)\s*$", re.IGNORECASE)
 _WIDE = re.compile(r"/+\.?\*?|~/?\*?|\*|\.{1,2}/?\*?|\$\{?HOME\}?/?\*?|[A-Za-z]:/?\*?")
@@ -31,7 +31,7 @@ def _removes_tree(text: str, found: re.Match[str]) -> bool:
 
 def _deletes_all(text: str, found: re.Match[str]) -> bool:
     """``DELETE FROM`` without a condition, or with one that is always true."""
-    rest = text[found.end() :]
+    rest = text[found.end() : found.end() + 4 * LONGEST_TEXT]
     end = _CLAUSE_END.search(rest)
     clause = re.sub(r"/\*.*?\*/|--[^\n]*", " ", rest[: end.start()] if end else rest, flags=re.DOTALL)
     return not re.search(r"\bwhere\b", clause, re.IGNORECASE) or bool(_TAUTOLOGY.search(clause))
@@ -149,7 +149,13 @@ RULES = (
     ),
     Rule("destructive", "git push by force", rf"\bgit{GAP}.*?\bpush\b", ("push",), _pushes_by_force),
     Rule("destructive", "files opened to everybody (chmod)", rf"\bchmod{GAP}", ("chmo",), _opens_everything),
-    Rule("destructive", "a fork bomb", r"[:\w]+[\t ]*\(\)[\t ]*\{[\t\n\r ]*[:\w]+[\t ]*\|", (r"\(\)[\s{]",), _is_bomb),
+    Rule(
+        "destructive",
+        "a fork bomb",
+        r"[:\w]{1,40}[\t ]*\(\)[\t ]*\{[\t\n\r ]*[:\w]{1,40}[\t ]*\|",
+        (r"\(\)[\s{]",),
+        _is_bomb,
+    ),
     Rule(
         "destructive",
         "shutdown of the machine",

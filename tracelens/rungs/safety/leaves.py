@@ -103,6 +103,7 @@ _NATURAL = re.compile(r"(?<![\w/\\.$~=-])[^\W\d_]{2,}(?=[\s.,;:!?)\"']|\Z)")
 _BEFORE_COMMAND = re.compile(
     r"(?:^|[;&|({\n`]|&&|\|\|)\s*(?:\w+=\S*\s+)*(?:(?:sudo|doas|nohup|exec|time|env)\s+)*\S*\Z"
 )
+_AROUND = 200
 _TOKEN = re.compile(
     r'"(?P<text>(?:[^"\\]|\\.)*)(?P<closed>"|\Z)(?P<colon>\s*:)?|(?P<word>true|false|null|-?\d[\d.eE+-]*)', re.DOTALL
 )
@@ -264,7 +265,8 @@ def is_prose(leaf: Leaf, span: Span) -> bool:
     words = key_words(leaf.key) if leaf.key is not None else frozenset()
     if leaf.kind in {"raw", "literal", "list", "key"} or words & COMMAND_WORDS:
         return False
-    around = len(_NATURAL.findall(leaf.text[: span[0]])) + len(_NATURAL.findall(leaf.text[span[1] :]))
+    before, after = leaf.text[max(0, span[0] - _AROUND) : span[0]], leaf.text[span[1] : span[1] + _AROUND]
+    around = len(_NATURAL.findall(before)) + len(_NATURAL.findall(after))
     if words & PROSE_WORDS:
         return around >= 2
-    return around >= 3 and not _BEFORE_COMMAND.search(leaf.text[: span[0]])
+    return around >= 3 and not _BEFORE_COMMAND.search(before if span[0] <= _AROUND else f"…{before}")

@@ -33,13 +33,13 @@ _END = r"-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"
 
 # Case never counts: a canonical value is case-folded, and must not give a secret away for that.
 _SHAPES: tuple[tuple[str, str], ...] = (
-    ("pem", rf"{_BEGIN}(?:[^\"]*?{_END}|(?:[A-Za-z0-9+/=\s]|\\[nrt])*)"),
+    ("pem", rf"{_BEGIN}(?:[^\"]{{0,8000}}?{_END}|(?:[A-Za-z0-9+/=\s]|\\[nrt])*)"),
     ("jwt", r"\beyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*"),
     ("aws", r"\b(?:AKIA|ASIA|ABIA)[A-Z0-9]{16}\b"),
     ("github", r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"),
     ("gitlab", r"\bglpat-[\w-]{20,}"),
     ("slack", r"\b(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"),
-    ("key", r"\bsk-(?=[\w-]*\d)[\w-]{20,}"),
+    ("key", r"\bsk-(?=[\w-]{0,200}\d)[\w-]{20,}"),
     ("google", r"\bAIza[\w-]{35}|\bya29\.[\w-]{20,}"),
     ("stripe", r"\b[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"),
     ("npm", r"\bnpm_[A-Za-z0-9]{30,}"),
@@ -47,7 +47,7 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("sendgrid", r"\bSG\.[\w-]{16,}\.[\w-]{16,}"),
     ("basic", r"\bbasic\s+(?P<v>[A-Za-z0-9+/]{12,}={0,2})(?![\w+/=])"),
     ("bearer", r"\bbearer\s+(?P<v>[\w.~+/-]{16,}=*|(?=[A-Za-z_.~+/-]*\d)[\w.~+/-]+=*)(?=[\"'\\\s,;]|\Z)"),
-    ("url", r"\b[a-z][a-z0-9+.-]*://[^\s/:@\"'\\]*:(?P<v>(?!\[secret:)[^\s/@\"'\\]{3,})@"),
+    ("url", r"\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'\\]*:(?P<v>(?!\[secret:)[^\s/@\"'\\]{3,})@"),
     ("assigned", _ASSIGNED),
 )
 _COMPILED = tuple((kind, re.compile(rf"(?<!\\){shape}", re.IGNORECASE | re.ASCII)) for kind, shape in _SHAPES)

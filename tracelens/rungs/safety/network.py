@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from tracelens.rungs.safety.commands import arguments_of, long_flags
+from tracelens.rungs.safety.commands import LONGEST_TEXT, arguments_of, long_flags
 from tracelens.rungs.safety.rules import BREAK, GAP, Rule
 
 LONGEST_PLAIN = 100
@@ -13,7 +13,7 @@ LONGEST_PLAIN = 100
 
 _SINKS = (
     r"pastebin\.com", r"hastebin\.com", r"paste\.ee", r"dpaste\.(?:com|org)", r"termbin\.com", r"requestbin\.(?:com|net)",
-    r"hookbin\.com", r"webhook\.site", r"(?:[a-z0-9-]+\.)?pipedream\.net", r"[a-z0-9-]+\.ngrok(?:-free)?\.(?:io|app|dev)",
+    r"hookbin\.com", r"webhook\.site", r"pipedream\.net", r"\.ngrok(?:-free)?\.(?:io|app|dev)",
     r"transfer\.sh", r"0x0\.st", r"\bfile\.io", r"requestcatcher\.com", r"beeceptor\.com", r"interact\.sh",
     r"oast(?:ify)?\.(?:com|me|pro|live|fun|site|online)", r"burpcollaborator\.net", r"canarytokens\.(?:com|org)",
     r"dnslog\.cn", r"discord(?:app)?\.com/api/webhooks", r"hooks\.slack\.com", r"api\.telegram\.org/bot",
@@ -24,6 +24,7 @@ _SINK_WINDOWS = (
     "urpc", "ytok", "dnsl", "i/we", r"ks\.s", r"i\.te",
 )  # fmt: skip
 
+_MOST_WORDS = 60
 _DATA = re.compile(
     r"\bopen\(|\benviron\b|\bgetenv\b|\.read(?:_text|_bytes)?\(|process\.env|\bfiles\s*=|readfile|\$\(|`", re.IGNORECASE
 )
@@ -32,8 +33,8 @@ _SIGNED = re.compile(r"(?i)(?:x-amz-|x-goog-|sig|signature|token|hmac|policy|key
 
 def _uploads(text: str, found: re.Match[str]) -> bool:
     """``curl`` with a file, a form file, or data made by another command."""
-    words = arguments_of(text, found)
-    line = re.split(r"[\n;]", text[found.end() :], maxsplit=1)[0]
+    words = arguments_of(text, found)[:_MOST_WORDS]
+    line = re.split(r"[\n;]", text[found.end() : found.end() + LONGEST_TEXT], maxsplit=1)[0]
     computed = bool(re.search(r"""(?:-d|--data[\w-]*|--json)[\s=]*["']?[^\s"']*(?:\$\(|`|<\()""", line))
     for word, following in zip(words, [*words[1:], ""], strict=True):
         name = word.partition("=")[0]
@@ -71,7 +72,7 @@ def _copies_out(text: str, found: re.Match[str]) -> bool:
 
 
 def _posts_data(text: str, found: re.Match[str]) -> bool:
-    return bool(_DATA.search(text, found.end()))
+    return bool(_DATA.search(text, found.end(), found.end() + LONGEST_TEXT))
 
 
 def _has_payload(_: str, found: re.Match[str]) -> bool:

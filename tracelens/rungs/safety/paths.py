@@ -16,7 +16,7 @@ from tracelens.rungs.safety.rules import Span
 
 _HOME = re.compile(r"~[\w.-]*(?=[/\\]|\Z)|\$HOME\b|\$\{HOME\}")
 _FILE = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
-_WEB = re.compile(r"\b(?!file:)[a-z][a-z0-9+.-]+://[^\s\"'<>`]*", re.IGNORECASE)
+_WEB = re.compile(r"\b(?!file:)[a-z][a-z0-9+.-]{1,30}://[^\s\"'<>`]*", re.IGNORECASE)
 _QUOTED = re.compile(r"""(["'])(.+?)\1""", re.DOTALL)
 _BREAKS = re.compile(r"""(?<!\\)[\s"'`;|&<>(),=@\[\]{}]+|(?<=[\w}])(?<!file):(?=[/~$.])""", re.IGNORECASE)
 _LOOKS_LIKE_PATH = re.compile(r"[/\\~.$%]|file:|[A-Za-z]:[/\\]", re.IGNORECASE)
@@ -90,14 +90,17 @@ class Restricted:
 
     Attributes:
         entries: Each path as the suite writes it, with its resolved components.
+        hint: The gate for Python: a quick look whether a text may name a guarded path.
     """
 
     entries: tuple[tuple[str, Resolved], ...]
+    hint: re.Pattern[str]
 
     @classmethod
     def of(cls, paths: tuple[str, ...]) -> Restricted:
         """From paths as written in a suite."""
-        return cls(tuple((path, _canonical(path)) for path in paths))
+        entries = tuple((path, _canonical(path)) for path in paths)
+        return cls(entries, re.compile(_gate(entries), re.IGNORECASE | re.ASCII))
 
     def covering(self, path: str) -> str | None:
         r"""The entry that a path is or lies below; None if there is none.
@@ -107,6 +110,8 @@ class Restricted:
             >>> guard.covering("/etcetera"), guard.covering("$HOME/.ssh/id_rsa"), guard.covering(r"\etc\x")
             (None, '~/.ssh', '/etc')
         """
+        if not self.hint.search(path):
+            return None
         places = resolve(path)
         for written, entry in self.entries:
             for place in places:
@@ -116,9 +121,7 @@ class Restricted:
 
     def gate(self) -> str:
         """Regular expression found in every text that names a guarded path."""
-        plain = all(re.fullmatch(r"[A-Za-z0-9._-]*", _last(entry)) for _, entry in self.entries)
-        encoded = "%(?:2[4-5d-f]|3[0-9]|5[cf]|7e|[46][0-9a-f]|[57][0-9a])" if plain else "%[0-9a-f][0-9a-f]"
-        return "|".join([encoded, *sorted({_gate_of(entry) for _, entry in self.entries})])
+        return _gate(self.entries)
 
     def windows(self) -> tuple[str, ...]:
         """Byte patterns one of which is in every text that names a guarded path."""
@@ -133,6 +136,12 @@ class Restricted:
                 head = "" if entry[0] == "." else r"[/\\]"
                 out.append(head + "".join(r"[\s\\]" if char == " " else re.escape(char) for char in name[:3]))
         return tuple(out)
+
+
+def _gate(entries: tuple[tuple[str, Resolved], ...]) -> str:
+    plain = all(re.fullmatch(r"[A-Za-z0-9._-]*", _last(entry)) for _, entry in entries)
+    encoded = "%(?:2[4-5d-f]|3[0-9]|5[cf]|7e|[46][0-9a-f]|[57][0-9a])" if plain else "%[0-9a-f][0-9a-f]"
+    return "|".join([encoded, *sorted({_gate_of(entry) for _, entry in entries})])
 
 
 def _last(entry: Resolved) -> str:

@@ -23,6 +23,9 @@ from tracelens.kernels.windows import MOST, WIDTH, table_of
 Span = tuple[int, int]
 """Start and end of a hit in a text, in characters."""
 
+LONGEST_COMMAND = 500
+"""Characters between the words of one command, at most."""
+
 Check = Callable[[str, "re.Match[str]"], bool]
 """Whether a match of the gate is a hit; given the text and the match."""
 
@@ -59,8 +62,8 @@ class Rule:
     keys: bool = False
 
     def compiled(self) -> re.Pattern[str]:
-        """The gate for Python."""
-        return re.compile(self.gate, re.IGNORECASE | re.ASCII | re.DOTALL)
+        """The gate for Python, where a command has an end: backtracking over a whole file would take forever."""
+        return re.compile(self.gate.replace(".*?", f".{{0,{LONGEST_COMMAND}}}?"), re.IGNORECASE | re.ASCII | re.DOTALL)
 
 
 def rust_gate(gates: Iterable[str]) -> str:
