@@ -132,3 +132,27 @@ def test_tool_scores_take_the_pairing_that_was_kept(tmp_path):
     with connect(tmp_path) as duck:
         query = "SELECT tool, n_calls, valid_share, n_exact, n_missing, exact_share FROM tool_scores"
         assert duck.execute(query).fetchall() == [("f", 0, None, 1, 0, 1.0)]
+
+
+def test_reasons_are_counted_by_kind(tmp_path):
+    reasons = {
+        "a": ["f.rows[0].x: 'q' does not match '^[A-Z]$'", "f.rows[1].x: 'w' does not match '^[A-Z]$'"],
+        "b": [
+            "f.rows[7].x: 'it is' does not match '^[A-Z]$'",
+            "strict is 0.3333, below 1",
+            "f: 'day' is a required property",
+        ],
+        "c": ["strict is 0, below 1", "f: 'time' is a required property", "f.n: {\"a\": [1]} is not of type 'number'"],
+    }
+    with RunWriter(tmp_path) as run:
+        rows = [{"trace_id": trace, "route": "triage", "reasons": texts} for trace, texts in reasons.items()]
+        run.write("traces", frame("traces", *rows, {"trace_id": "d", "route": "settled", "reasons": ["x"]}))
+        run.commit("ab", {})
+    with connect(tmp_path) as duck:
+        assert duck.execute("SELECT n_traces, reason, example_trace_id FROM top_reasons").fetchall() == [
+            (2, "f.rows[*].x: … does not match '^[A-Z]$'", "a"),
+            (2, "strict below 1", "b"),
+            (1, "f.n: … is not of type 'number'", "c"),
+            (1, "f: 'day' is a required property", "b"),
+            (1, "f: 'time' is a required property", "c"),
+        ]
