@@ -83,6 +83,8 @@ def trace_seconds(calls: pl.DataFrame, traces: pl.DataFrame) -> pl.Series:
     Returns:
         f64? by trace; null where nothing was captured.
     """
+    if calls["started_at"].null_count() == calls["duration_ms"].null_count() == calls.height:
+        return pl.Series([None], dtype=pl.Float64).new_from_index(0, traces.height)
     length = (pl.col("duration_ms").fill_nan(None).fill_null(0.0) * 1000).round().cast(pl.Int64).cast(pl.Duration("us"))
     spans = calls.group_by("trace").agg(
         pl.col("started_at").min().alias("first"),
@@ -144,7 +146,7 @@ def _count(which: pl.Series, calls: pl.DataFrame, n: int) -> npt.NDArray[np.int3
 def _repetition(calls: pl.DataFrame, offsets: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int32]]:
     """Everything that compares calls of a trace with each other."""
     n = offsets.size - 1
-    names = _codes(calls["tool"])
+    names = text_codes(calls["tool"])
     captured = ~calls["arguments_state"].is_in(_UNKNOWN_ARGUMENTS) & calls["digest_hi"].is_not_null()
     known = np.asarray(captured.to_numpy())
     high, low = (np.ascontiguousarray(calls[name].fill_null(0).to_numpy()) for name in ("digest_hi", "digest_lo"))
@@ -152,7 +154,7 @@ def _repetition(calls: pl.DataFrame, offsets: npt.NDArray[np.int64]) -> dict[str
     first_equal(offsets, np.where(known, names, -1), high, low, same)
     failed = _failed(calls).to_numpy()
     # two failed calls equal each other where the first equal call and the error text are the same
-    texts = np.where(failed, _codes(calls["error"]) + 1, 0).astype(np.uint64)
+    texts = np.where(failed, text_codes(calls["error"]) + 1, 0).astype(np.uint64)
     errors = np.empty(calls.height, np.int64)
     first_equal(offsets, np.where(failed & known, names, -1), same.astype(np.uint64), texts, errors)
     outcome = np.where(failed, 1, np.where(calls["status"].fill_null("ok") == "ok", 0, 2)).astype(np.int8)
@@ -165,8 +167,20 @@ def _repetition(calls: pl.DataFrame, offsets: npt.NDArray[np.int64]) -> dict[str
     return out
 
 
-def _codes(values: pl.Series) -> npt.NDArray[np.int64]:
-    """A number for each distinct text, -1 for null; which number says nothing."""
+def text_codes(values: pl.Series) -> npt.NDArray[np.int64]:
+    """A number for each distinct text, -1 for null; which number says nothing.
+
+    Args:
+        values: Strings with few distinct values.
+
+    Returns:
+        int64[n].
+
+    Example:
+        >>> a, b, c = text_codes(pl.Series(["x", None, "x"]))
+        >>> bool(a == c), int(b)
+        (True, -1)
+    """
     if values.null_count() == len(values):
         return np.full(len(values), -1, np.int64)
     distinct = values.drop_nulls().unique()

@@ -12,10 +12,14 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from tracelens.rungs.diagnostics import trace_seconds
-from tracelens.rungs.findings import concat_findings, finding_frame
+from tracelens.columns import group_offsets
+from tracelens.kernels.loops import first_equal
+from tracelens.rungs.diagnostics import text_codes, trace_seconds
+from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
 
 UNCAPTURED = ("not_captured", "truncated")
 """Argument states of which nobody knows the arguments."""
@@ -128,15 +132,21 @@ def _call_rules(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike
         strangers = calls.filter(~_named(calls, allowed) & calls["tool"].is_not_null())
         yield _findings(strangers, "allowed_tools", "a tool that is not allowed"), complete
     if rules.max_calls is not None:
-        yield _over(calls, ["trace"], rules.max_calls, "max_calls", "more than {n} calls"), complete
+        yield _over(calls, _by_trace(calls), rules.max_calls, "max_calls", "more than {n} calls"), complete
     for tool, most in rules.max_calls_by_tool.items():
         of_tool = calls.filter(pl.col("tool") == tool)
-        yield _over(of_tool, ["trace"], most, "max_calls_by_tool", f"more than {{n}} calls of {tool}"), complete
+        yield (
+            _over(of_tool, _by_trace(of_tool), most, "max_calls_by_tool", f"more than {{n}} calls of {tool}"),
+            complete,
+        )
     if rules.max_identical is not None:
-        yield _identical(calls, rules.max_identical), complete & _arguments_known(calls, traces, rules.max_identical)
+        yield (
+            _identical(calls, traces, rules.max_identical),
+            complete & _arguments_known(calls, traces, rules.max_identical),
+        )
     if rules.max_errors is not None:
         failed = calls.filter(_failed())
-        yield _over(failed, ["trace"], rules.max_errors, "max_errors", "more than {n} errors"), complete
+        yield _over(failed, _by_trace(failed), rules.max_errors, "max_errors", "more than {n} errors"), complete
     for first, second in rules.after:
         yield _after(calls, traces, first, second), complete
 
@@ -166,37 +176,56 @@ def _findings(at: pl.DataFrame, name: str, message: str) -> pl.DataFrame:
     return finding_frame({**columns, "rung": 1, "severity": "error", "code": f"invariant.{name}", "message": message})
 
 
-def _over(calls: pl.DataFrame, by: list[str], most: int, name: str, message: str) -> pl.DataFrame:
-    """A finding at the first call beyond a limit, one per group."""
-    beyond = calls.filter(pl.int_range(pl.len()).over(by) == most)
+def _over(calls: pl.DataFrame, group: npt.NDArray[np.int64], most: int, name: str, message: str) -> pl.DataFrame:
+    """A finding at the first call beyond a limit, one per group (rows of a group need not stand together)."""
+    crowded = np.flatnonzero(np.bincount(group, minlength=1)[group] > most) if len(group) else group
+    if not crowded.size:
+        return FINDING_SCHEMA.to_frame()
+    ordinal = pl.int_range(pl.len()).over("group")
+    beyond = calls[crowded.tolist()].with_columns(pl.Series("group", group[crowded])).filter(ordinal == most)
     return _findings(beyond, name, message.format(n=most)).with_columns(effect=pl.lit(None, pl.Boolean))
 
 
-def _identical(calls: pl.DataFrame, most: int) -> pl.DataFrame:
-    known = calls.filter(~_unknown_arguments(), pl.col("tool").is_not_null())
-    by = ["trace", "tool", "digest_hi", "digest_lo"]
+def _by_trace(calls: pl.DataFrame) -> npt.NDArray[np.int64]:
+    return calls["trace"].to_numpy().astype(np.int64)
+
+
+def _identical(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.DataFrame:
+    known = ~calls.select(_unknown_arguments()).to_series() & calls["tool"].is_not_null()
+    calls = calls if known.all() else calls.filter(known)
+    offsets = group_offsets(calls["trace"].to_numpy(), traces.height)
+    same = np.empty(calls.height, np.int64)
+    high, low = (np.ascontiguousarray(calls[name].to_numpy()) for name in ("digest_hi", "digest_lo"))
+    first_equal(offsets, text_codes(calls["tool"]), high, low, same)
     message = "more than {n} calls with the same tool and arguments"
-    return _over(known, by, most, "max_identical", message)
+    return _over(calls, same, most, "max_identical", message)
 
 
 def _arguments_known(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.Series:
     """By trace: whether calls with unknown arguments are too few to be identical more often than allowed."""
-    unknown = _unknown_arguments()
+    unknown = calls.select("trace", "tool", unknown=_unknown_arguments())
+    suspects = unknown.filter("unknown").select("trace", "tool").unique()
     doubtful = (
-        calls.group_by("trace", "tool").agg(unknown.any().alias("unknown"), pl.len().alias("n"))
-        .filter(pl.col("unknown"), pl.col("n") > most)["trace"]
+        unknown.join(suspects, on=["trace", "tool"], how="semi", nulls_equal=True)
+        .group_by("trace", "tool").agg(pl.len().alias("n")).filter(pl.col("n") > most)["trace"]
     )  # fmt: skip
     return ~traces["trace"].is_in(doubtful.unique().implode())
 
 
 def _after(calls: pl.DataFrame, traces: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
     """Calls of the first tool before any call of the second succeeded; nothing can be said of incomplete traces."""
-    whole = traces.filter(_complete(traces))["trace"]
     of_second = (pl.col("tool") == second).fill_null(value=False)
-    succeeded = (of_second & ~_failed() & (pl.col("status").fill_null("ok") == "ok")).cast(pl.Int32)
-    before = succeeded.cum_sum().over("trace") - succeeded
-    early = calls.filter(pl.col("trace").is_in(whole.implode()), (pl.col("tool") == first), before == 0)
-    return _findings(early, "after", f"{first} before {second} succeeded")
+    ran = of_second & ~_failed() & (pl.col("status").fill_null("ok") == "ok")
+    succeeded = calls.select(ran).to_series().to_numpy().astype(np.int64)
+    # successes before each row, in all traces and in those before its own
+    before = np.concatenate([[0], np.cumsum(succeeded)])
+    trace = _by_trace(calls)
+    start = group_offsets(trace, traces.height)[trace]
+    none_yet = pl.Series(before[:-1] == before[start])
+    whole = pl.Series(_complete(traces).to_numpy()[trace])
+    return _findings(
+        calls.filter((calls["tool"] == first) & none_yet & whole), "after", f"{first} before {second} succeeded"
+    )
 
 
 def _budgets(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike) -> Iterator[Part]:
