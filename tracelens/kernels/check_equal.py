@@ -12,9 +12,18 @@ from numba import njit
 from tracelens.kernels.check_number import EXACT, NO, UNSURE, YES, order, read_double, read_integer
 from tracelens.kernels.check_text import plain_text, same_bytes
 from tracelens.kernels.context import (
-    T_DATA, T_END, T_FLAGS, T_KEY_END, T_KEY_HASH, T_KEY_START, T_KIND, T_NEXT, T_SIZE, T_START,
+    T_DATA,
+    T_END,
+    T_FLAGS,
+    T_KEY_END,
+    T_KEY_HASH,
+    T_KEY_START,
+    T_KIND,
+    T_NEXT,
+    T_SIZE,
+    T_START,
+    get,
 )  # fmt: skip
-from tracelens.kernels.context import get
 from tracelens.kernels.memory import load_i32, load_u8, load_u64
 from tracelens.kernels.scan import ARRAY, DEAD, ESCAPED, FALSE, KEY_ESCAPED, NUMBER, OBJECT, STRING, TRUE
 
@@ -80,7 +89,10 @@ def find_member(ta: int, i: int, tb: int, container: int, scratch: int, scratch_
     j = container + 1
     i_start, i_end = load_i32(get(ta, T_KEY_START), i), load_i32(get(ta, T_KEY_END), i)
     while j < load_i32(get(tb, T_NEXT), container):
-        if load_u64(get(tb, T_KEY_HASH), j) == load_u64(get(ta, T_KEY_HASH), i) and load_u8(get(tb, T_FLAGS), j) & DEAD == 0:
+        if (
+            load_u64(get(tb, T_KEY_HASH), j) == load_u64(get(ta, T_KEY_HASH), i)
+            and load_u8(get(tb, T_FLAGS), j) & DEAD == 0
+        ):
             j_start, j_end = load_i32(get(tb, T_KEY_START), j), load_i32(get(tb, T_KEY_END), j)
             same = same_string(
                 get(ta, T_DATA), i_start, i_end, key_escapes(ta, i), get(tb, T_DATA), j_start, j_end, key_escapes(tb, j),
@@ -93,9 +105,7 @@ def find_member(ta: int, i: int, tb: int, container: int, scratch: int, scratch_
 
 
 @njit(nogil=True, cache=True)
-def push_pairs(
-    ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int, pairs: list[tuple[int, int]]
-) -> bool:
+def push_pairs(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int, pairs: list[tuple[int, int]]) -> bool:
     """Note the pairs of children that must be equal; false where two containers differ already."""
     if load_i32(get(ta, T_SIZE), i) != load_i32(get(tb, T_SIZE), j):
         return False

@@ -136,9 +136,7 @@ def read_integer(data: int, start: int, end: int, flags: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def order(
-    data: int, start: int, end: int, flags: int, value: float, quality: int, bound: float, integer: int
-) -> int:
+def order(data: int, start: int, end: int, flags: int, value: float, quality: int, bound: float, integer: int) -> int:
     """-1, 0 or 1 as a number is less than, equal to or greater than an exact one; `UNSURE` (2) otherwise.
 
     ``bound`` is the exact number as a double and ``integer`` as an integer, where it is one of at most 18 digits:
@@ -157,9 +155,7 @@ def order(
 
 
 @njit(nogil=True, cache=True)
-def compare(
-    data: int, start: int, end: int, flags: int, relation: int, bound: float, integer: int
-) -> int:
+def compare(data: int, start: int, end: int, flags: int, relation: int, bound: float, integer: int) -> int:
     """Whether a number stands in a relation to a bound."""
     value, quality = read_double(data, start, end)
     found = order(data, start, end, flags, value, quality, bound, integer)

@@ -14,10 +14,28 @@ from numba import njit
 
 from tracelens.kernels.check_number import NO, UNSURE, YES
 from tracelens.kernels.context import (
-    M_BEGIN, M_BYTES, M_CHECK, M_END, M_HASH, M_MASK, M_ROOM, M_ROOM_BYTES, M_SLOTS, M_USED, M_USED_BYTES, M_VERDICT,
-    P_ARENA, P_BEGINS, P_ENDS, P_HASHES, P_MARKS, P_STEPS, P_TABLES,
+    M_BEGIN,
+    M_BYTES,
+    M_CHECK,
+    M_END,
+    M_HASH,
+    M_MASK,
+    M_ROOM,
+    M_ROOM_BYTES,
+    M_SLOTS,
+    M_USED,
+    M_USED_BYTES,
+    M_VERDICT,
+    P_ARENA,
+    P_BEGINS,
+    P_ENDS,
+    P_HASHES,
+    P_MARKS,
+    P_STEPS,
+    P_TABLES,
+    get,
+    put,
 )  # fmt: skip
-from tracelens.kernels.context import get, put
 from tracelens.kernels.hash import hash_key_bytes
 from tracelens.kernels.memory import bytes_at, load_i32, load_i64, load_u8, load_u64, store_i64, store_u8, store_u64
 from tracelens.kernels.scan import ESCAPED, NON_ASCII, decode_string
@@ -101,9 +119,7 @@ def count_points(data: int, start: int, end: int, flags: int) -> int:
 
 
 @njit(nogil=True, cache=True)
-def run_automaton(
-    data: int, start: int, end: int, state: int, c: int
-) -> int:
+def run_automaton(data: int, start: int, end: int, state: int, c: int) -> int:
     """Run ASCII contents through an automaton: `YES` or `NO`."""
     for k in range(start, end):
         mark = load_u8(get(c, P_MARKS), state)
@@ -127,7 +143,13 @@ def is_date(data: int, start: int) -> bool:
     """Whether ten bytes are ``YYYY-MM-DD``, a day of the calendar from year 1 on."""
     century, year = two_digits(data, start), two_digits(data, start + 2)
     month, day = two_digits(data, start + 5), two_digits(data, start + 8)
-    if load_u8(data, start + 4) != 45 or load_u8(data, start + 7) != 45 or century > 99 or year > 99 or century + year == 0:
+    if (
+        load_u8(data, start + 4) != 45
+        or load_u8(data, start + 7) != 45
+        or century > 99
+        or year > 99
+        or century + year == 0
+    ):
         return False
     if month < 1 or month > 12 or day < 1:
         return False

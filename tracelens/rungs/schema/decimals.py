@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Self
 
 
 class Written(float):
@@ -12,7 +12,7 @@ class Written(float):
     __slots__ = ("literal",)
     literal: str
 
-    def __new__(cls, literal: str) -> Written:
+    def __new__(cls, literal: str) -> Self:
         """Read a JSON number."""
         self = super().__new__(cls, literal)
         self.literal = literal

@@ -132,7 +132,9 @@ class _Machine:
         """Run over all texts once, with more room each time the kernel asks for it."""
         begin = 0
         while True:
-            begin = int(k.check_values(address_of(self.context), address_of(self.constants), texts, roots, begin, state))
+            begin = int(
+                k.check_values(address_of(self.context), address_of(self.constants), texts, roots, begin, state)
+            )
             self.memory.used[:] = self.context[x.M_USED], self.context[x.M_USED_BYTES]
             if begin == texts.size:
                 return

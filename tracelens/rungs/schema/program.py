@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tracelens.kernels import check as k
+from tracelens.kernels import check_codes as k
 from tracelens.kernels.check_number import NO_INTEGER
 from tracelens.kernels.check_text import ASK, AUTOMATON
 from tracelens.kernels.hash import hash_key
-from tracelens.kernels.scan import ARRAY, OBJECT
 from tracelens.kernels.shred import Tape, shred
 from tracelens.rungs.schema.ecma import compile_pattern
 from tracelens.rungs.schema.ecma.automaton import build
@@ -46,6 +45,7 @@ class Node:
     ops: list[list[tuple[Op, Template]]] = field(default_factory=lambda: [[] for _ in ALL_KINDS])
 
     def add(self, kinds: Sequence[int], row: Op, template: Template) -> None:
+        """Add an operation for some kinds of value."""
         for kind in kinds:
             self.ops[kind].append((row, template))
 
@@ -87,7 +87,10 @@ class Builder:
         self.constants: list[bytes] = []
         self.constant_lists: list[int] = []
         self.n_seen = 1
-        for template in (Template(None, "False schema does not allow ", ""), Template(None, "False schema does not allow ", "", up=True)):
+        for template in (
+            Template(None, "False schema does not allow ", ""),
+            Template(None, "False schema does not allow ", "", up=True),
+        ):
             self.node().add(ALL_KINDS, op(k.FAIL), template)
         self.node()
 
@@ -180,7 +183,7 @@ class Builder:
             np.array([*map(float, self.numbers), 0.0], np.float64),
             np.array([*map(_integer, self.numbers), 0], np.int64),
             np.array([*self.tables, 0], np.int64),
-            np.array([hash_key(text) for text in self.texts] or [0], np.uint64),
+            np.array([*map(hash_key, self.texts), np.uint64(0)], np.uint64),
             begins,
             ends,
             arena,
@@ -212,6 +215,3 @@ def _packed(texts: list[bytes]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.i
 def _integer(number: float) -> int:
     """The number as an integer, where it is one of at most 18 digits."""
     return int(number) if abs(number) < 10**18 and number == int(number) else NO_INTEGER
-
-
-CONTAINERS = (OBJECT, ARRAY)

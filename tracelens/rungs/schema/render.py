@@ -15,8 +15,8 @@ import numpy.typing as npt
 import polars as pl
 
 from tracelens.kernels.shred import Tape
+from tracelens.rungs.pieces import bounds, paths, pieces, shown
 from tracelens.rungs.schema.decimals import loads
-from tracelens.rungs.schema.pieces import bounds, paths, pieces, shown
 from tracelens.rungs.schema.templates import Template
 
 Numbers = npt.NDArray[np.int64]
@@ -54,9 +54,7 @@ class Events:
     names: pl.Series
 
 
-def findings(
-    rows: Numbers, templates: Sequence[Template], data: npt.NDArray[np.uint8], tape: Tape
-) -> pl.DataFrame:
+def findings(rows: Numbers, templates: Sequence[Template], data: npt.NDArray[np.uint8], tape: Tape) -> pl.DataFrame:
     """The findings of a run.
 
     Args:
@@ -178,7 +176,7 @@ def printed(texts: pl.Series) -> pl.Series:
     """JSON texts as Python prints their values.
 
     Example:
-        >>> printed(pl.Series(['"a"', '1.50', 'null', '{"a": [true]}'])).to_list()
+        >>> printed(pl.Series(['"a"', "1.50", "null", '{"a": [true]}'])).to_list()
         ["'a'", '1.5', 'None', "{'a': [True]}"]
     """
     frame = pl.DataFrame({"text": texts}).with_columns(

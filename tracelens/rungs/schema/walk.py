@@ -73,7 +73,7 @@ def resolve(place: Place, keyword: str, reference: Any) -> Place:
     """
     try:
         found = place.resolver.lookup("#" if keyword == "$recursiveRef" else reference)
-    except Exception as error:  # noqa: BLE001 - the library raises many kinds, all of which mean the same here
+    except Exception as error:
         raise Unusable(f"{keyword} {reference!r} at {place.pointer} does not resolve") from error
     if not isinstance(found.contents, (dict, bool)):
         raise Unusable(f"{keyword} {reference!r} at {place.pointer} leads to something that is no schema")
@@ -99,7 +99,9 @@ def children(place: Place) -> Iterator[tuple[Place, bool]]:
     """The schemas that a schema applies, each with whether to the same instance (else to a part of it)."""
     found = keywords_of(place.draft, place.schema)
     if "additionalItems" in found and isinstance(place.schema.get("items"), bool):
-        raise Unusable(f"additionalItems at {place.pointer} stands beside a boolean items, which the library cannot read")
+        raise Unusable(
+            f"additionalItems at {place.pointer} stands beside a boolean items, which the library cannot read"
+        )
     for keyword, value in found.items():
         here = f"{place.pointer}/{keyword}"
         if keyword in REFERENCES:

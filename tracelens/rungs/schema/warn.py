@@ -29,9 +29,7 @@ def schema_warnings(schema: Any) -> list[str]:
         >>> schema_warnings({"properties": {"a": {"minLenght": 1, "format": "colour"}}})
         ["#/properties/a: keyword 'minLenght' is ignored; did you mean 'minLength'?", "#/properties/a: nothing checks format 'colour'"]
     """
-    return [
-        f"{place.pointer}: {message}" for place in compile_schema(schema).places for message in _warnings_at(place)
-    ]
+    return [f"{place.pointer}: {message}" for place in compile_schema(schema).places for message in _warnings_at(place)]
 
 
 def _warnings_at(place: Place) -> list[str]:

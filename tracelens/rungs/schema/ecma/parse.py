@@ -203,7 +203,7 @@ class _Reader:
     def escape(self) -> Node:
         start = self.at
         c = self.peek(1)
-        if c == "b" or c == "B":
+        if c in ("b", "B"):
             self.at += 2
             return Edge("word" if c == "b" else "inside")
         if c == "k":
@@ -265,7 +265,7 @@ class _Reader:
             return self.hexadecimal(2, start)
         if c == "u":
             return self.unicode_escape(start)
-        if c == "" or c.isascii() and (c.isalnum()):
+        if c == "" or (c.isascii() and (c.isalnum())):
             raise self.error(f"'\\{c}' means nothing in ECMA-262" if c else "a backslash ends the pattern", start)
         return ord(c)
 

@@ -1,0 +1,284 @@
+"""Rung one on a batch: the state of every call, and a finding per error.
+
+The kernel decides what it can; the rest goes, once per distinct schema and text, to the reference checker.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tracelens.errors import did_you_mean
+from tracelens.kernels import check as k
+from tracelens.kernels.reference.paths import render_path
+from tracelens.kernels.scan import ERRORS, OUT_OF_RANGE
+from tracelens.kernels.shred import Tape
+from tracelens.rungs.pieces import paths, pieces, shorten, shown
+from tracelens.rungs.schema.catalogue import EXEMPT, NO_SCHEMA, UNKNOWN, UNUSABLE, Catalogue
+from tracelens.rungs.schema.render import code_of, findings
+from tracelens.rungs.schema.truth import CompiledSchema, SchemaError, validate
+
+STATES = ("valid", "invalid", "unknown_tool", "unusable", "no_schema", "not_captured", "not_applicable")
+"""Values of ``schema_state``, in the order of the codes below."""
+
+S_VALID, S_INVALID, S_UNKNOWN, S_UNUSABLE, S_NO_SCHEMA, S_NOT_CAPTURED, S_NOT_APPLICABLE = range(7)
+
+# Codes of ``arguments_state``.
+A_OBJECT, A_EMPTY, A_NOT_CAPTURED, A_TRUNCATED, A_INVALID, A_NOT_OBJECT, A_TEXT = range(7)
+
+COLUMNS = {
+    "call": pl.Int64, "severity": pl.String, "code": pl.String, "path": pl.String, "message": pl.String,
+    "value": pl.String,
+}  # fmt: skip
+
+_KINDS = {"{": "an object", "[": "an array", '"': "a string", "t": "true", "f": "false", "n": "null"}
+
+
+class ArgumentsLike(Protocol):
+    """What is needed of the arguments that were read: n texts, their states and values."""
+
+    data: npt.NDArray[np.uint8]
+    begin: npt.NDArray[np.int64]
+    end: npt.NDArray[np.int64]
+    state: npt.NDArray[np.uint8]
+    error: npt.NDArray[np.uint8]
+    position: npt.NDArray[np.int64]
+    decoded_times: npt.NDArray[np.uint8]
+    duplicate_keys: npt.NDArray[np.bool_]
+    number_range: npt.NDArray[np.bool_]
+    tape: Tape
+
+
+@dataclass(frozen=True)
+class SchemaResult:
+    """What rung one says about n calls.
+
+    Attributes:
+        state: uint8[n], index into `STATES`.
+        findings: call (row), severity (error or note), code, path, message, value (JSON text, at most 500
+            characters); sorted by call, path, code, message.
+        n_asked: How many calls the kernel could not decide.
+    """
+
+    state: npt.NDArray[np.uint8]
+    findings: pl.DataFrame
+    n_asked: int
+
+
+def check(
+    arguments: ArgumentsLike,
+    tool_of_call: npt.NDArray[np.int32],
+    catalogue: Catalogue,
+    tools: pl.Series | None = None,
+    prescribed: npt.NDArray[np.uint8] | None = None,
+) -> SchemaResult:
+    """Check calls against the schemas of their tools.
+
+    Args:
+        arguments: The calls' arguments as they were read.
+        tool_of_call: int32[n], ids of `Catalogue.assign`.
+        catalogue: The tools.
+        tools: str?[n], canonical names, for the messages about unknown tools.
+        prescribed: uint8[n], how often the format itself wraps arguments in a JSON string; more is noted.
+
+    Returns:
+        States and findings.
+    """
+    roots = catalogue.roots[tool_of_call]
+    state = _states(arguments, tool_of_call, roots)
+    rows = np.flatnonzero(state == S_VALID)
+    outcome = catalogue.engine.run(arguments.data, arguments.tape, rows, roots[rows])
+    state[rows[outcome.state[rows] == k.INVALID]] = S_INVALID
+    asked = rows[outcome.state[rows] == k.ODD]
+    parts = [
+        findings(outcome.events, catalogue.engine.compiled.templates, arguments.data, arguments.tape),
+        _ask(asked, arguments, tool_of_call, catalogue, state),
+        _unknown(state, tools, catalogue),
+        *_about_arguments(arguments, prescribed),
+    ]
+    frames = [
+        part.with_columns(severity=pl.lit("error") if "severity" not in part.columns else pl.col("severity"))
+        .select(list(COLUMNS))
+        .cast(COLUMNS)  # type: ignore[arg-type] # a dict of dtypes is what it takes
+        for part in parts
+    ]
+    order = ["call", "path", "code", "message"]
+    return SchemaResult(state, pl.concat(frames).sort(order, maintain_order=True), int(asked.size))
+
+
+def _states(
+    arguments: ArgumentsLike, tool_of_call: npt.NDArray[np.int32], roots: npt.NDArray[np.int64]
+) -> npt.NDArray[np.uint8]:
+    """The states as far as they are known before a schema is looked at; `S_VALID` for those still to check."""
+    state = np.full(tool_of_call.size, S_VALID, np.uint8)
+    given = arguments.state
+    state[(given == A_NOT_CAPTURED) | (given == A_TRUNCATED)] = S_NOT_CAPTURED
+    state[(given == A_INVALID) | (given == A_NOT_OBJECT) | arguments.number_range] = S_INVALID
+    state[roots == NO_SCHEMA] = S_NO_SCHEMA
+    state[roots == UNUSABLE] = S_UNUSABLE
+    state[given == A_TEXT] = S_NOT_APPLICABLE
+    state[tool_of_call == UNKNOWN] = S_UNKNOWN
+    state[tool_of_call == EXEMPT] = S_NOT_APPLICABLE
+    return state
+
+
+def _ask(
+    rows: npt.NDArray[np.int64],
+    arguments: ArgumentsLike,
+    tool_of_call: npt.NDArray[np.int32],
+    catalogue: Catalogue,
+    state: npt.NDArray[np.uint8],
+) -> pl.DataFrame:
+    """The findings of calls that the kernel left undecided, by the reference checker; sets their states."""
+    answers: dict[tuple[int, bytes], list[tuple[str, str, str, str]]] = {}
+    out: list[tuple[int, str, str, str, str]] = []
+    for row in rows.tolist():
+        text = arguments.data[arguments.begin[row] : arguments.end[row]].tobytes()
+        key = (int(tool_of_call[row]), text)
+        if key not in answers:
+            schema = catalogue.schemas[key[0]]
+            answers[key] = _answer(schema, text, arguments, row) if schema is not None else []
+        state[row] = S_INVALID if answers[key] else S_VALID
+        out.extend((row, *answer) for answer in answers[key])
+    return pl.DataFrame(
+        out, schema=["call", "code", "path", "message", "value"], orient="row", infer_schema_length=None
+    )
+
+
+def _answer(schema: CompiledSchema, text: bytes, arguments: ArgumentsLike, row: int) -> list[tuple[str, str, str, str]]:
+    """Code, path, message and value of each error of one text."""
+    found = []
+    for error in validate(schema, text):
+        value = shorten(pl.Series([_value(error, arguments, row)]))[0]
+        found.append((code_of(error.keyword), render_path(error.path), error.message, value))
+    return found
+
+
+def _value(error: SchemaError, arguments: ArgumentsLike, row: int) -> str:
+    """The failing value as it was written, where it is the one at the error's path; else written anew."""
+    entry = int(arguments.tape.first[row])
+    for part in error.path:
+        entry = _child(arguments, entry, part)
+    tape = arguments.tape
+    quotes = int(tape.kind[entry] == 4)
+    raw = arguments.data[tape.start[entry] - quotes : tape.end[entry] + quotes].tobytes().decode()
+    same = json.loads(raw) == error.instance
+    return raw if same else json.dumps(error.instance, ensure_ascii=False)
+
+
+def _child(arguments: ArgumentsLike, entry: int, part: str | int) -> int:
+    """The child of a container by name or index; of names that stand twice, the last."""
+    tape, found = arguments.tape, entry
+    child, stop = entry + 1, int(tape.next[entry])
+    while child < stop:
+        key: Any = int(tape.index[child])
+        if isinstance(part, str):
+            key = json.loads(arguments.data[tape.key_start[child] - 1 : tape.key_end[child] + 1].tobytes())
+        if key == part:
+            found = child
+        child = int(tape.next[child])
+    return found
+
+
+def _unknown(state: npt.NDArray[np.uint8], tools: pl.Series | None, catalogue: Catalogue) -> pl.DataFrame:
+    """A finding for every call of a tool that nobody knows."""
+    rows = np.flatnonzero(state == S_UNKNOWN)
+    names = tools.gather(rows) if tools is not None else pl.Series([None], dtype=pl.String).new_from_index(0, rows.size)
+    known = catalogue.names()
+    frame = pl.DataFrame({"call": rows, "tool": names.cast(pl.String)})
+    distinct = frame.select("tool").unique(maintain_order=True)
+    said = pl.DataFrame(
+        [(_about_name(name, known), json.dumps(name, ensure_ascii=False)) for name in distinct["tool"]],
+        schema={"message": pl.String, "value": pl.String},
+        orient="row",
+    )
+    joined = frame.join(
+        pl.concat([distinct, said], how="horizontal"), on="tool", how="left", nulls_equal=True, maintain_order="left"
+    )
+    return joined.select("call", "message", "value", code=pl.lit("tool.unknown"), path=pl.lit(""))
+
+
+def _about_name(name: str | None, known: list[str]) -> str:
+    if not name:
+        return "the call names no tool"
+    hint = did_you_mean(name, known)
+    return f"tool {name!r} is unknown" + (f"; {hint}" if hint else "")
+
+
+def _about_arguments(arguments: ArgumentsLike, prescribed: npt.NDArray[np.uint8] | None) -> list[pl.DataFrame]:
+    """Findings about the arguments as such, whatever their tool."""
+    invalid = np.flatnonzero(arguments.state == A_INVALID)
+    other = np.flatnonzero(arguments.state == A_NOT_OBJECT)
+    twice = np.flatnonzero(arguments.duplicate_keys)
+    texts = shorten(_texts(arguments, other))
+    kinds = [_KINDS.get(text.lstrip()[:1], "a number") for text in texts]
+    out = [
+        _frame(
+            invalid,
+            "arguments.invalid_json",
+            [
+                f"not one JSON value: {ERRORS[int(arguments.error[row])]}, at byte {int(arguments.position[row])}"
+                for row in invalid
+            ],
+            shorten(_texts(arguments, invalid)),
+        ),
+        _frame(
+            other, "arguments.not_object", [f"arguments must be a JSON object, not {kind}" for kind in kinds], texts
+        ),
+        _out_of_range(arguments),
+        _frame(
+            twice, "arguments.duplicate_keys", ["a key stands twice in one object; the last value counts"] * twice.size
+        ),
+    ]
+    if prescribed is not None:
+        wrapped = np.flatnonzero(arguments.decoded_times > prescribed)
+        messages = [f"decoded from {int(arguments.decoded_times[row])} layers of JSON strings" for row in wrapped]
+        out.append(_frame(wrapped, "arguments.decoded", messages))
+    return out
+
+
+def _texts(arguments: ArgumentsLike, rows: npt.NDArray[np.int64]) -> pl.Series:
+    """The texts of calls whose bytes may not even be UTF-8."""
+    raw = [arguments.data[arguments.begin[row] : arguments.end[row]].tobytes() for row in rows]
+    return pl.Series([each.decode("utf-8", "replace") for each in raw], dtype=pl.String)
+
+
+def _out_of_range(arguments: ArgumentsLike) -> pl.DataFrame:
+    """A finding for every number beyond double range."""
+    tape = arguments.tape
+    entries = np.flatnonzero(tape.flags & OUT_OF_RANGE).astype(np.int64)
+    calls = np.searchsorted(tape.first, entries, side="right") - 1
+    begins, ends = tape.start[entries].astype(np.int64), tape.end[entries].astype(np.int64)
+    literals = shorten(pieces(arguments.data, begins, ends))
+    return pl.DataFrame(
+        {
+            "call": calls,
+            "code": pl.Series(["arguments.number_range"]).new_from_index(0, entries.size),
+            "path": paths(arguments.data, tape, entries),
+            "message": literals + " lies beyond the range of a double",
+            "value": shown(arguments.data, tape, entries),
+        }
+    )
+
+
+def _frame(
+    rows: npt.NDArray[np.int64], code: str, messages: list[str], values: pl.Series | None = None
+) -> pl.DataFrame:
+    note = code in {"arguments.duplicate_keys", "arguments.decoded"}
+    return pl.DataFrame(
+        {
+            "call": rows,
+            "severity": ["note" if note else "error"] * rows.size,
+            "code": [code] * rows.size,
+            "path": [""] * rows.size,
+            "message": messages,
+            "value": values if values is not None else [None] * rows.size,
+        },
+        schema=COLUMNS,
+        strict=False,
+    )
