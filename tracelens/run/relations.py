@@ -40,11 +40,27 @@ class Related:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side's calls: name codes, tool numbers of the rules, and arguments; by row."""
+    """Some calls of one side.
+
+    Attributes:
+        code: int32[n], name codes.
+        tool: int64[n], tool numbers of the rules.
+        arguments: The arguments of all calls of that side.
+        rows: int64[n], where these calls stand among those.
+    """
 
     code: npt.NDArray[np.int32]
-    tool: npt.NDArray[np.integer]
+    tool: I64
     arguments: Arguments
+    rows: I64
+
+    def state(self, i: int) -> int:
+        """State of the arguments of call i."""
+        return int(self.arguments.state[self.rows[i]])
+
+    def text(self, i: int) -> bytes:
+        """Text of the arguments of call i."""
+        return self.arguments.text(int(self.rows[i]))
 
 
 def with_matchers(arguments: Arguments, accepts_any: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
@@ -123,14 +139,14 @@ class _Values:
 
     def decide(self, i: int, j: int) -> tuple[bool, int]:
         """Whether actual call i matches expected call j, and their agreement in 1e-9."""
-        state = self._actual.arguments.state[i]
+        state = self._actual.state(i)
         if state in {S_INVALID, S_NOT_OBJECT}:
             return False, 0
         if self._any[j]:
             return state in {S_OBJECT, S_EMPTY, S_TEXT}, UNIT
         if state not in {S_OBJECT, S_EMPTY}:
             return False, 0
-        key = (int(self._expected.tool[j]), self._actual.arguments.text(i), self._expected.arguments.text(j))
+        key = (int(self._expected.tool[j]), self._actual.text(i), self._expected.text(j))
         if key not in self._decided:
             rules, left, right = self._rules[key[0]], self._value(key[1]), self._value(key[2])
             self._decided[key] = exact(left, right, rules), round(agreement(left, right, rules) * UNIT)

@@ -1,0 +1,178 @@
+"""Everything that is found in a batch, and what follows from it: findings, failures, gaps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tracelens import columns
+from tracelens.columns import Batch
+from tracelens.run.calls import Calls
+from tracelens.run.plan import Plan
+from tracelens.rungs.answers import check_answers
+from tracelens.rungs.fields import check_fields
+from tracelens.rungs.findings import concat_findings, finding_frame
+from tracelens.rungs.invariants import check_invariants
+from tracelens.rungs.milestones import check_milestones
+from tracelens.rungs.routing import FAILURES, GAPS
+from tracelens.rungs.safety.scan import scan
+from tracelens.rungs.schema.check import STATES, check
+from tracelens.rungs.state import state_findings
+
+
+@dataclass(frozen=True, slots=True)
+class Schemas:
+    """Rung one of a batch: ``schema_state`` by call, and its findings."""
+
+    state: pl.Series
+    findings: pl.DataFrame
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the rungs that need no reference say.
+
+    Attributes:
+        findings: All findings, by trace and call.
+        traces: One row per trace: verdict columns of the table `traces`, and the reasons of nulls.
+        state_results: Rows of the table `state_results`, with ``trace``.
+    """
+
+    findings: pl.DataFrame
+    traces: pl.DataFrame
+    state_results: pl.DataFrame
+
+
+def check_schemas(batch: Batch, calls: Calls, frame: pl.DataFrame, plan: Plan) -> Schemas:
+    """Hold every call against the schema of its tool.
+
+    Args:
+        batch: The batch.
+        calls: Its calls.
+        frame: The same as rungs get them.
+        plan: The compiled suite.
+    """
+    catalogue = plan.catalogue
+    tools = batch.traces["tools"]
+    definitions, texts = None, list[str]()
+    if tools.null_count < len(tools):
+        encoded = columns.one_chunk(tools).dictionary_encode()
+        texts = encoded.dictionary.to_pylist()
+        definitions = columns.numbers(encoded.indices, default=-1).astype(np.int32)[calls.trace]
+    agents = frame["agent"]
+    if agents.null_count() == agents.len():
+        agents = pl.Series(columns.one_chunk(batch.traces["agent"])).gather(calls.trace)
+    of_call = catalogue.assign(frame["tool"], agents, definitions, texts)
+    found = check(calls.arguments, of_call, catalogue, frame["tool"])
+    rows = found.findings["call"]
+    state = pl.Series("schema_state", STATES, dtype=pl.Categorical).gather(found.state)
+    findings = finding_frame(
+        {
+            "trace": frame["trace"].gather(rows),
+            "call_index": frame["call_index"].gather(rows),
+            "rung": 1,
+            "severity": found.findings["severity"],
+            "code": found.findings["code"],
+            "tool": frame["tool"].gather(rows),
+            "path": found.findings["path"],
+            "message": found.findings["message"],
+            "value": found.findings["value"],
+        }
+    )
+    return Schemas(state.cast(pl.String), findings)
+
+
+def judge(batch: Batch, frame: pl.DataFrame, schemas: Schemas, plan: Plan, cases: npt.NDArray[np.int64]) -> Judged:
+    """Run every rung that needs no reference.
+
+    Args:
+        batch: The batch.
+        frame: Its calls, with ``schema_state`` and canonical digests.
+        schemas: Rung one.
+        plan: The compiled suite.
+        cases: Row of the suite's cases by trace, -1 for none.
+    """
+    suite = plan.suite
+    traces = pl.DataFrame(batch.traces.drop_columns(["tools"]))
+    safety = scan(frame, traces, plan.safety)
+    invariants = check_invariants(frame, traces, suite.invariants)
+    milestones = check_milestones(frame, traces, plan.milestones)
+    answers = check_answers(traces, suite.answer)
+    fields = check_fields(frame, suite.fields)
+    state = plan.state.evaluate(traces.select("trace", "trace_id", "case_id"))
+    verdicts = pl.concat(
+        [invariants.traces, milestones.traces.drop("trace"), answers.traces.drop("trace")], how="horizontal"
+    ).with_columns(_safety(traces, safety, plan), _state(traces, state))
+    findings = concat_findings(
+        [schemas.findings, fields, safety, invariants.findings, answers.findings, milestones.findings, state_findings(state)]
+    )
+    return Judged(findings, verdicts, state)
+
+
+def _safety(traces: pl.DataFrame, findings: pl.DataFrame, plan: Plan) -> list[pl.Series]:
+    """``safety_hits`` and ``safety_ok`` by trace."""
+    n = traces.height
+    if not plan.safety.active:
+        return [pl.Series("safety_hits", [None] * n, pl.Int32), pl.Series("safety_ok", [None] * n, pl.Boolean)]
+    errors = findings.filter(pl.col("severity") == "error")["trace"].to_numpy()
+    hits = pl.Series("safety_hits", np.bincount(errors, minlength=n).astype(np.int32))
+    whole = traces["has_calls"] & traces["complete"].fill_null(value=True)
+    ok = pl.select(pl.when(hits > 0).then(False).when(whole).then(True).alias("safety_ok")).to_series()  # noqa: FBT003
+    return [hits, ok]
+
+
+def _state(traces: pl.DataFrame, results: pl.DataFrame) -> list[pl.Series]:
+    """``state_ok`` by trace (false: some check failed; null: none applied, or some was vacuous) and why it is null."""
+    by_trace = results.group_by("trace").agg(
+        (pl.col("passed") == False).any().alias("failed"),  # noqa: E712 - null is not false
+        pl.col("passed").is_null().any().alias("vacuous"),
+        pl.col("reason").filter(pl.col("passed").is_null()).first().alias("why"),
+    )
+    joined = traces.select("trace").join(by_trace, on="trace", how="left", maintain_order="left")
+    ok = pl.when("failed").then(False).when(pl.col("vacuous") == False).then(True)  # noqa: E712, FBT003
+    chosen = joined.select(
+        ok.alias("state_ok"), pl.when(~pl.col("failed") & pl.col("vacuous")).then("why").alias("state_reason")
+    )
+    return chosen.get_columns()
+
+
+def failures(findings: pl.DataFrame) -> pl.DataFrame:
+    """One failure per error finding.
+
+    Returns:
+        A frame of `FAILURES`; the text names tool and path.
+    """
+    place = pl.concat_str(["tool", pl.col("path").replace("", None)], separator=".", ignore_nulls=True)
+    text = pl.when(place != "").then(pl.format("{}: {}", place, "message")).otherwise("message")
+    return findings.filter(pl.col("severity") == "error").select("trace", "rung", text.alias("text")).cast(dict(FAILURES))
+
+
+def gaps(batch: Batch, frame: pl.DataFrame, judged: Judged, plan: Plan) -> pl.DataFrame:
+    """What was needed and not evaluated, references aside.
+
+    Returns:
+        A frame of `GAPS`.
+    """
+    traces = pl.DataFrame(batch.traces.select(["trace", "has_calls", "complete"]))
+    unrecorded = ~pl.col("has_calls")
+    incomplete = ~unrecorded & (pl.col("complete") == False)  # noqa: E712 - null is not false
+    found = [
+        _gap(traces.filter(unrecorded), 1, pl.lit("calls_not_recorded")),
+        _gap(traces.filter(incomplete), 1, pl.lit("incomplete")),
+    ]
+    if plan.suite.has_tools:
+        reason = {"not_captured": "arguments_not_captured", "unusable": "schema_unusable"}
+        state = pl.col("schema_state")
+        unchecked = frame.filter(state.is_in(list(reason))).unique(["trace", "schema_state"], maintain_order=True)
+        found.append(_gap(unchecked, 1, state.replace_strict(reason, return_dtype=pl.String)))
+    for name, rung in (("invariants", 1), ("answer", 1), ("milestones", 3), ("state", 4)):
+        why = pl.col(f"{name}_reason")
+        found.append(_gap(judged.traces.filter(why.is_not_null()), rung, pl.format(f"{name}: {{}}", why)))
+    return pl.concat([GAPS.to_frame(), *found])
+
+
+def _gap(rows: pl.DataFrame, rung: int, reason: pl.Expr) -> pl.DataFrame:
+    return rows.select("trace", pl.lit(rung, pl.Int8).alias("rung"), reason.cast(pl.String).alias("reason"))

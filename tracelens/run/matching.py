@@ -1,0 +1,189 @@
+"""Rungs two to four of a batch: actual calls held against every reference, and the best reference of each trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+import pyarrow as pa
+
+from tracelens import columns
+from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TEXT, S_TRUNCATED, Arguments, read_arguments
+from tracelens.columns import Batch
+from tracelens.kernels.reference.values import quote
+from tracelens.normalise.canonical import Canonical, canonical, digest_texts
+from tracelens.run.calls import Calls
+from tracelens.run.expected import Expected, expected_of
+from tracelens.run.names import NameCodes
+from tracelens.run.plan import Plan
+from tracelens.run.relations import Side, relate
+from tracelens.rungs.scores import UnitScores, score_units
+from tracelens.rungs.units import CallArrays, Credit, Related, Units, joined_calls
+
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+B1 = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """One side's calls, read and digested.
+
+    Attributes:
+        code: int32[n], name codes.
+        tool: int64[n], tool numbers of the rules.
+        arguments: Their arguments.
+        canonical: Digests under the rules.
+        hi: uint64[n], digest of each call's arguments; of a free text its canonical form.
+        lo: uint64[n].
+    """
+
+    code: I32
+    tool: I64
+    arguments: Arguments
+    canonical: Canonical
+    hi: npt.NDArray[np.uint64]
+    lo: npt.NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """A batch matched.
+
+    Attributes:
+        expected: The expected side.
+        actual_forms: All actual calls.
+        expected_forms: All expected calls.
+        accepts_any: bool, expected calls without arguments.
+        rows: int64, rows of actual calls that enter the scores; units count in these.
+        units: All units.
+        best: int64, unit of each trace that has a reference, ascending by trace.
+        scores: Scores of all units.
+        a: What the kernels saw of the actual calls in ``rows``.
+        e: What they saw of the expected calls.
+        joined: Which actual calls may be reordered; None where order counts.
+        related: What matchers and tolerances decided.
+    """
+
+    expected: Expected
+    actual_forms: Forms
+    expected_forms: Forms
+    accepts_any: B1
+    rows: I64
+    units: Units
+    best: I64
+    scores: UnitScores
+    a: CallArrays
+    e: CallArrays
+    joined: B1 | None
+    related: Related
+
+
+def digest_calls(code: I32, names: list[str], arguments: Arguments, plan: Plan) -> Forms:
+    """Digest one side's arguments under the rules of their tools."""
+    tool = plan.rule_numbers(names, code)
+    found = canonical(arguments.data, arguments.tape, tool, plan.program)
+    hi, lo = found.root_hi, found.root_lo
+    texts = np.flatnonzero(arguments.state == S_TEXT)
+    if texts.size:
+        hi, lo = hi.copy(), lo.copy()
+        quoted = [quote(arguments.text(int(row)).decode()) for row in texts]
+        hi[texts], lo[texts] = digest_texts(plan.program.apply_slow(-1, quoted))
+    return Forms(code, tool, arguments, found, hi, lo)
+
+
+def match(batch: Batch, calls: Calls, actual: Forms, codes: NameCodes, plan: Plan) -> Matched:
+    """Hold a batch's calls against their references.
+
+    Args:
+        batch: The batch.
+        calls: Its calls.
+        actual: The same, digested.
+        codes: Name codes of both sides.
+        plan: The compiled suite.
+    """
+    expected = expected_of(batch, plan.cases)
+    forms = columns.numbers(expected.calls["arguments_form"]).astype(np.uint8)
+    accepts_any = forms <= columns.NULL
+    names = codes.resolve(expected.calls["name"])
+    read = read_arguments(expected.calls["arguments"], forms)
+    wanted = digest_calls(names.code, codes.names, read, plan)
+    rows = calls.scored_rows
+    first = columns.group_offsets(calls.trace[rows], batch.traces.num_rows)
+    units = Units(first[expected.trace], np.diff(first)[expected.trace], expected.first, expected.count)
+    a = _arrays(actual, calls.malformed, rows)
+    e = _arrays(wanted, np.zeros(len(read), np.bool_), np.arange(len(read)))
+    related = _related(units, actual, wanted, rows, accepts_any, plan)
+    joined = _joined(batch, calls, rows) if plan.suite.match.parallel == "unordered" else None
+    credit = Credit(plan.suite.match.credit.exact, plan.suite.match.credit.name)
+    scores = score_units(units, a, e, related=related, joined=joined, credit=credit)
+    best = best_units(expected.trace, scores.frame)
+    return Matched(expected, actual, wanted, accepts_any, rows, units, best, scores, a, e, joined, related)
+
+
+def best_units(trace: I64, scores: pl.DataFrame) -> I64:
+    """The unit that counts for each trace: highest accuracy_optimal, where that is null highest f1, lowest index.
+
+    Args:
+        trace: int64[units], ascending.
+        scores: ``accuracy_optimal`` and ``f1`` by unit.
+
+    Returns:
+        int64, one unit per trace that has any, ascending.
+    """
+    if trace.size == 0 or (trace[1:] != trace[:-1]).all():
+        return np.arange(trace.size)
+    accuracy = scores["accuracy_optimal"].fill_null(-1.0).to_numpy()
+    order = np.lexsort((np.arange(trace.size), -scores["f1"].to_numpy() * (accuracy < 0), -accuracy, trace))
+    first = np.ones(trace.size, np.bool_)
+    first[1:] = trace[order][1:] != trace[order][:-1]
+    return np.asarray(order[first], np.int64)
+
+
+def _arrays(forms: Forms, malformed: B1, rows: I64) -> CallArrays:
+    """What the kernels see of some calls."""
+    arguments, found = forms.arguments, forms.canonical
+    state = arguments.state[rows]
+    raw = canonical(arguments.data, arguments.tape, None, None)
+    first = found.top_first
+    counts = np.diff(first)[rows]
+    offsets = columns.offsets_of(counts)
+    entry = found.top_entry
+    if rows.size != len(arguments):
+        where = np.repeat(first[:-1][rows] - offsets[:-1], counts) + np.arange(int(offsets[-1]))
+        entry = entry[where]
+    return CallArrays(
+        code=forms.code[rows],
+        hi=forms.hi[rows],
+        lo=forms.lo[rows],
+        captured=(state != S_NOT_CAPTURED) & (state != S_TRUNCATED),
+        usable=(state == S_OBJECT) | (state == S_EMPTY) | (state == S_TEXT),
+        malformed=malformed[rows],
+        top_first=offsets,
+        top_key=arguments.tape.key_hash[entry],
+        top_hi=found.hi[entry],
+        top_lo=found.lo[entry],
+        raw_hi=raw.root_hi[rows],
+        raw_lo=raw.root_lo[rows],
+    )
+
+
+def _related(units: Units, actual: Forms, wanted: Forms, rows: I64, accepts_any: B1, plan: Plan) -> Related:
+    """What matchers and tolerances decide; actual calls counted in ``rows``."""
+    found = relate(
+        (units.a_first, units.a_count, units.e_first, units.e_count),
+        Side(actual.code[rows], actual.tool[rows], actual.arguments, rows),
+        Side(wanted.code, wanted.tool, wanted.arguments, np.arange(wanted.code.size)),
+        accepts_any,
+        plan.program.rules,
+        plan.program.has_relation,
+    )
+    return Related(found.actual, found.expected, found.exact, found.agreement)
+
+
+def _joined(batch: Batch, calls: Calls, rows: I64) -> B1:
+    """Which scored calls may be reordered with the one before: same trace, same known turn."""
+    turn = batch.calls["turn"].take(pa.array(rows))
+    return joined_calls(calls.trace[rows], columns.numbers(turn, default=-1).astype(np.int64), columns.valid(turn))

@@ -1,0 +1,135 @@
+"""A whole run: from a source to a run folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import polars as pl
+
+from tracelens import __version__
+from tracelens.errors import InputError
+from tracelens.run.batch import Scored, score_batch
+from tracelens.run.checks import apply_checks
+from tracelens.run.duplicates import Duplicates
+from tracelens.run.plan import Plan
+from tracelens.run.settle import settle
+from tracelens.run.stream import default_threads, ordered_map
+from tracelens.run.tally import Tally
+from tracelens.sources.detect import Opened, open_input
+from tracelens.sources.io import BLOCK
+from tracelens.store import RunWriter
+
+if TYPE_CHECKING:
+    from tracelens.suite import Suite
+
+Report = Callable[[Tally], None]
+"""Called after every batch, on the thread that called `score_run`."""
+
+
+def score_run(
+    source: Any,
+    suite: Suite,
+    *,
+    out: Path,
+    format: str = "auto",
+    report: Report | None = None,
+    threads: int | None = None,
+    block_size: int = BLOCK,
+) -> Path:
+    """Score every trace of a source and store the results.
+
+    Args:
+        source: A path, glob, folder or list of them, or a table of call rows in memory.
+        suite: What to score against.
+        out: The results folder, to which the run is added.
+        format: Name of the input format, or ``auto``.
+        report: Told after every batch how far the run is.
+        threads: Batches that are scored at once; as many as there are processors by default. No result depends on it.
+        block_size: Bytes of input in a batch. No result depends on it.
+
+    Returns:
+        The run folder.
+
+    Raises:
+        InputError: The input cannot be read, or holds no trace at all.
+        SuiteError: Something in the suite cannot be used.
+        StateError: A database of a state check cannot be reached.
+        StoreError: The results cannot be written.
+    """
+    opened = open_input(source, format, block_size=block_size)
+    plan = Plan.compile(suite)
+    tally = Tally(plan.cases)
+    with RunWriter(out) as writer:
+        held = ("traces", "findings") if suite.check else ()
+        keep: dict[str, list[pl.DataFrame]] = {name: [] for name in held}
+        for scored in _in_order(opened, plan, threads or default_threads(), tally):
+            for name, frame in scored.tables.items():
+                if name in held:
+                    keep[name].append(frame)
+                else:
+                    writer.write(name, frame)
+            if report is not None:
+                report(tally)
+        if tally.n_traces == 0:
+            raise _nothing(opened, tally)
+        writer.write("findings", plan.catalogue.notes()) if not held else keep["findings"].append(plan.catalogue.notes())
+        if suite.check:
+            apply_checks(suite, writer, keep)
+        run_id = tally.run_id(suite.digest, opened.format_name)
+        writer.write("runs", _run_row(opened, plan, tally))
+        return writer.commit(run_id, {"format": opened.format_name, "explanation": opened.explanation})
+
+
+def _in_order(opened: Opened, plan: Plan, threads: int, tally: Tally) -> Iterator[Scored]:
+    """The scored batches in order, repeated traces settled."""
+    seen = Duplicates()
+
+    def job(item: tuple[Callable[[Any], Any], Any]) -> Scored:
+        parse, block = item
+        return score_batch(parse(block), plan)
+
+    for scored in ordered_map(job, opened.blocks(), threads):
+        yield settle(scored, seen, tally)
+
+
+def _nothing(opened: Opened, tally: Tally) -> InputError:
+    """The error for an input without a single trace."""
+    where = ", ".join(opened.names[:3]) or "the table"
+    if tally.n_rejects:
+        message = f"no trace could be read; all {tally.n_rejects:,} records were rejected, the first: {tally.first_reject}"
+    else:
+        message = "no trace in the input"
+    return InputError(message, where=where, hint=f"read as {opened.format_name} ({opened.explanation}); name another --format")
+
+
+def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
+    """The row of the table `runs`."""
+    suite = plan.suite
+    notes = [*tally.notes]
+    if tally.n_merged:
+        notes.append(f"{tally.n_merged} records equal to an earlier one of the same trace_id were merged")
+    from tracelens.tables import polars_schema
+
+    row = {
+        "suite": suite.name,
+        "suite_digest": suite.digest,
+        "input_digest": tally.input_digest,
+        "version": __version__,
+        "format": opened.format_name,
+        "sources": list(opened.names),
+        "n_records": tally.n_records,
+        "n_traces": tally.n_traces,
+        "n_calls": tally.n_calls,
+        "n_merged": tally.n_merged,
+        "n_blank": tally.n_blank,
+        "n_rejects": tally.n_rejects,
+        "missing_cases": tally.missing_cases(),
+        "notes": notes,
+        "thresholds": json.dumps(dict(plan.routing.effective), sort_keys=True),
+        "questions": list(suite.judge.questions),
+        "judge_price_per_1k_tokens": suite.judge.price_per_1k_tokens,
+    }
+    return pl.DataFrame([row], schema=polars_schema("runs", without=["run_id"]), orient="row")

@@ -1,0 +1,69 @@
+"""Settling a scored batch into the run: repeated traces out, counts up, row numbers of the batch gone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+
+from tracelens.kernels.seen import NEW, OTHER, SAME
+from tracelens.run.batch import Scored
+from tracelens.run.duplicates import Duplicates
+from tracelens.run.tally import Tally
+
+
+def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
+    """Take the next batch, in order, into the run.
+
+    Args:
+        scored: The batch.
+        seen: Trace ids of the batches before; this one's are entered.
+        tally: Counts; brought up to date.
+
+    Returns:
+        The batch as it is to be stored.
+    """
+    outcome = seen.outcome(scored.batch.traces["trace_id"], scored.content, scored.id_given)
+    tables = dict(scored.tables)
+    if (outcome != NEW).any():
+        tables = {name: _kept(frame, outcome) for name, frame in tables.items()}
+        tables["rejects"] = _with_repeated(tables["rejects"], scored, outcome)
+    tally.n_records += scored.batch.n_records
+    tally.n_blank += scored.batch.n_blank
+    tally.n_merged += int(np.count_nonzero(outcome == SAME))
+    tally.n_rejects += tables["rejects"].height
+    tally.n_traces += tables["traces"].height
+    tally.n_calls += tables["calls"].height
+    tally.note(scored.batch.notes)
+    tally.saw_cases(scored.cases[outcome == NEW])
+    tally.saw_records(scored.batch.digests)
+    if not tally.first_reject and tables["rejects"].height:
+        first = tables["rejects"].row(0, named=True)
+        tally.first_reject = f"{first['source']}:{first['line']}: {first['reason']}"
+    stored = {name: frame.drop("trace", strict=False) for name, frame in tables.items()}
+    return dataclasses.replace(scored, tables=stored)
+
+
+def _kept(frame: pl.DataFrame, outcome: npt.NDArray[np.uint8]) -> pl.DataFrame:
+    """The rows of traces that are new."""
+    if "trace" not in frame.columns:
+        return frame
+    return frame.filter(pl.Series(outcome[frame["trace"].to_numpy()] == NEW))
+
+
+def _with_repeated(rejects: pl.DataFrame, scored: Scored, outcome: npt.NDArray[np.uint8]) -> pl.DataFrame:
+    """The rejects with those traces whose id came before with other content, in the order of the input."""
+    rows = np.flatnonzero(outcome == OTHER)
+    if rows.size == 0:
+        return rejects
+    traces = pl.DataFrame(scored.batch.traces.select(["trace_id", "source", "line"]))[rows.tolist()]
+    repeated = traces.select(
+        "source",
+        "line",
+        pl.lit(None, pl.Int64).alias("offset"),
+        pl.format("trace_id {} came before with other content", pl.col("trace_id")).alias("reason"),
+        pl.col("trace_id").alias("text"),
+    )
+    return pl.concat([rejects, repeated.select(rejects.columns)]).sort("source", "line", maintain_order=True)

@@ -1,0 +1,78 @@
+"""What a run adds up over its batches, in the order of the input."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from tracelens import __version__
+from tracelens.kernels.hash import SEED_A, SEED_B
+from tracelens.kernels.seen import chain
+from tracelens.run.expected import CaseIndex
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts and digests of the batches so far.
+
+    Attributes:
+        cases: The suite's cases.
+        n_records: Records seen.
+        n_traces: Traces scored.
+        n_calls: Recorded calls of those.
+        n_merged: Records equal to an earlier one of the same id.
+        n_blank: Blank records.
+        n_rejects: Records that could not be read.
+        notes: Remarks, once each, in order.
+        first_reject: The first reject, as a sentence.
+    """
+
+    cases: CaseIndex
+    n_records: int = 0
+    n_traces: int = 0
+    n_calls: int = 0
+    n_merged: int = 0
+    n_blank: int = 0
+    n_rejects: int = 0
+    notes: dict[str, None] = field(default_factory=dict)
+    first_reject: str = ""
+    _seen_cases: npt.NDArray[np.bool_] = field(init=False)
+    _state: tuple[np.uint64, np.uint64] = (SEED_A, SEED_B)
+
+    def __post_init__(self) -> None:
+        self._seen_cases = np.zeros(len(self.cases.ids) + 1, np.bool_)
+
+    def saw_cases(self, rows: npt.NDArray[np.int64]) -> None:
+        """Note which cases have a trace (rows of the suite's cases, -1 for none)."""
+        self._seen_cases[rows] = True
+
+    def saw_records(self, digests: npt.NDArray[np.uint64] | None) -> None:
+        """Take the records' digests (uint64[n, 2]), in the order of the input, into the digest of the input."""
+        if digests is not None and digests.size:
+            hi, lo = np.ascontiguousarray(digests[:, 0]), np.ascontiguousarray(digests[:, 1])
+            self._state = chain(hi, lo, *self._state)
+
+    def note(self, texts: Iterable[str]) -> None:
+        """Keep remarks."""
+        self.notes.update(dict.fromkeys(texts))
+
+    @property
+    def input_digest(self) -> str:
+        """Digest of the input so far, 32 hexadecimal digits."""
+        hi, lo = self._state
+        return f"{int(hi):016x}{int(lo):016x}"
+
+    def missing_cases(self) -> list[str]:
+        """Cases with references, without a trace."""
+        seen = self._seen_cases[:-1]
+        rows = np.flatnonzero(~seen & (self.cases.n_references > 0))
+        return list(self.cases.ids.take(rows).to_pylist())
+
+    def run_id(self, suite_digest: str, format_name: str) -> str:
+        """Digest of input, suite, format and program version."""
+        parts = "\n".join([self.input_digest, suite_digest, format_name, __version__])
+        return hashlib.sha256(parts.encode()).hexdigest()[:16]
