@@ -14,8 +14,8 @@ import polars as pl
 
 from tracelens.columns import group_offsets
 from tracelens.kernels.loops import count_repeats, first_equal, longest_runs, sum_in_order
+from tracelens.rungs.facts import failed, text_codes, trace_seconds, unknown_arguments
 
-_UNKNOWN_ARGUMENTS = ("not_captured", "truncated")
 _COUNTS = (
     "n_errors", "n_denied", "n_unknown_status", "n_repeated_errors", "n_recovered_errors", "n_identical_repeats",
     "longest_loop", "oscillation",
@@ -48,7 +48,7 @@ def diagnose(
     counted: dict[str, npt.NDArray[np.int32]] = {"n_calls_all": np.diff(offsets).astype(np.int32)}
     counted |= _repetition(calls, offsets)
     statuses = {
-        "n_errors": _failed(calls),
+        "n_errors": calls.select(failed()).to_series(),
         "n_denied": calls["status"] == "denied",
         "n_unknown_status": calls["status"].is_null(),
     }
@@ -67,34 +67,6 @@ def diagnose(
             _tool_cost(calls, offsets, prices or {}).zip_with(recorded, _no_cost(n)).alias("tool_cost"),
         ]
     )
-
-
-def trace_seconds(calls: pl.DataFrame, traces: pl.DataFrame) -> pl.Series:
-    """How long each trace took, in seconds, as far as its calls tell.
-
-    From the start of the trace (that of its first call where the trace has none) to the end of the last call that has
-    a start, a call without duration ending when it starts. Where no call has a start but all have a duration, the sum
-    of the durations.
-
-    Args:
-        calls: ``trace``, ``started_at``, ``duration_ms``.
-        traces: ``trace``, ``started_at``.
-
-    Returns:
-        f64? by trace; null where nothing was captured.
-    """
-    if calls["started_at"].null_count() == calls["duration_ms"].null_count() == calls.height:
-        return pl.Series([None], dtype=pl.Float64).new_from_index(0, traces.height)
-    length = (pl.col("duration_ms").fill_nan(None).fill_null(0.0) * 1000).round().cast(pl.Int64).cast(pl.Duration("us"))
-    spans = calls.group_by("trace").agg(
-        pl.col("started_at").min().alias("first"),
-        (pl.col("started_at") + length).max().alias("last"),
-        pl.when(pl.col("duration_ms").is_not_null().all()).then(length.sum()).alias("busy"),
-    )
-    timed = traces.select("trace", "started_at").join(spans, on="trace", how="left", maintain_order="left")
-    start = pl.min_horizontal("started_at", "first")
-    took = pl.coalesce(pl.col("last") - start, pl.col("busy"))
-    return timed.select(took.dt.total_microseconds().cast(pl.Float64) / 1e6).to_series()
 
 
 def call_costs(tools: pl.Series, executed: pl.Series, prices: Mapping[str, float]) -> pl.Series:
@@ -132,12 +104,6 @@ def _no_cost(n: int) -> pl.Series:
     return pl.Series([None], dtype=pl.Float64).new_from_index(0, n)
 
 
-def _failed(calls: pl.DataFrame) -> pl.Series:
-    return (calls["status"] == "error").fill_null(value=False) | (
-        calls["status"].is_null() & calls["error"].is_not_null()
-    )
-
-
 def _count(which: pl.Series, calls: pl.DataFrame, n: int) -> npt.NDArray[np.int32]:
     rows = calls["trace"].filter(which.fill_null(value=False)).to_numpy().astype(np.int64)
     return np.bincount(rows, minlength=n).astype(np.int32)
@@ -147,17 +113,16 @@ def _repetition(calls: pl.DataFrame, offsets: npt.NDArray[np.int64]) -> dict[str
     """Everything that compares calls of a trace with each other."""
     n = offsets.size - 1
     names = text_codes(calls["tool"])
-    captured = ~calls["arguments_state"].is_in(_UNKNOWN_ARGUMENTS) & calls["digest_hi"].is_not_null()
-    known = np.asarray(captured.to_numpy())
+    known = np.asarray(calls.select(~unknown_arguments()).to_series().to_numpy())
     high, low = (np.ascontiguousarray(calls[name].fill_null(0).to_numpy()) for name in ("digest_hi", "digest_lo"))
     same = np.empty(calls.height, np.int64)
     first_equal(offsets, np.where(known, names, -1), high, low, same)
-    failed = _failed(calls).to_numpy()
+    bad = calls.select(failed()).to_series().to_numpy()
     # two failed calls equal each other where the first equal call and the error text are the same
-    texts = np.where(failed, text_codes(calls["error"]) + 1, 0).astype(np.uint64)
+    texts = np.where(bad, text_codes(calls["error"]) + 1, 0).astype(np.uint64)
     errors = np.empty(calls.height, np.int64)
-    first_equal(offsets, np.where(failed & known, names, -1), same.astype(np.uint64), texts, errors)
-    outcome = np.where(failed, 1, np.where(calls["status"].fill_null("ok") == "ok", 0, 2)).astype(np.int8)
+    first_equal(offsets, np.where(bad & known, names, -1), same.astype(np.uint64), texts, errors)
+    outcome = np.where(bad, 1, np.where(calls["status"].fill_null("ok") == "ok", 0, 2)).astype(np.int8)
     out = {name: np.zeros(n, np.int32) for name in _COUNTS[3:]}
     longest_runs(offsets, same, out["longest_loop"], out["oscillation"])
     count_repeats(
@@ -165,24 +130,3 @@ def _repetition(calls: pl.DataFrame, offsets: npt.NDArray[np.int64]) -> dict[str
         out["n_identical_repeats"], out["n_repeated_errors"], out["n_recovered_errors"],
     )  # fmt: skip
     return out
-
-
-def text_codes(values: pl.Series) -> npt.NDArray[np.int64]:
-    """A number for each distinct text, -1 for null; which number says nothing.
-
-    Args:
-        values: Strings with few distinct values.
-
-    Returns:
-        int64[n].
-
-    Example:
-        >>> a, b, c = text_codes(pl.Series(["x", None, "x"]))
-        >>> bool(a == c), int(b)
-        (True, -1)
-    """
-    if values.null_count() == len(values):
-        return np.full(len(values), -1, np.int64)
-    distinct = values.drop_nulls().unique()
-    numbers = pl.Series(np.arange(len(distinct)), dtype=pl.Int64)
-    return np.asarray(values.replace_strict(distinct, numbers, default=-1, return_dtype=pl.Int64).to_numpy())

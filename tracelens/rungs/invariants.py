@@ -18,11 +18,8 @@ import polars as pl
 
 from tracelens.columns import group_offsets
 from tracelens.kernels.loops import first_equal
-from tracelens.rungs.diagnostics import text_codes, trace_seconds
+from tracelens.rungs.facts import failed, text_codes, trace_seconds, unknown_arguments
 from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
-
-UNCAPTURED = ("not_captured", "truncated")
-"""Argument states of which nobody knows the arguments."""
 
 
 class InvariantsLike(Protocol):
@@ -145,20 +142,10 @@ def _call_rules(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike
             complete & _arguments_known(calls, traces, rules.max_identical),
         )
     if rules.max_errors is not None:
-        failed = calls.filter(_failed())
-        yield _over(failed, _by_trace(failed), rules.max_errors, "max_errors", "more than {n} errors"), complete
+        errors = calls.filter(failed())
+        yield _over(errors, _by_trace(errors), rules.max_errors, "max_errors", "more than {n} errors"), complete
     for first, second in rules.after:
         yield _after(calls, traces, first, second), complete
-
-
-def _unknown_arguments() -> pl.Expr:
-    return pl.col("arguments_state").is_in(UNCAPTURED) | pl.col("digest_hi").is_null()
-
-
-def _failed() -> pl.Expr:
-    return (pl.col("status") == "error").fill_null(value=False) | (
-        pl.col("status").is_null() & pl.col("error").is_not_null()
-    )
 
 
 def _named(calls: pl.DataFrame, globs: tuple[str, ...]) -> pl.Series:
@@ -191,7 +178,7 @@ def _by_trace(calls: pl.DataFrame) -> npt.NDArray[np.int64]:
 
 
 def _identical(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.DataFrame:
-    known = ~calls.select(_unknown_arguments()).to_series() & calls["tool"].is_not_null()
+    known = ~calls.select(unknown_arguments()).to_series() & calls["tool"].is_not_null()
     calls = calls if known.all() else calls.filter(known)
     offsets = group_offsets(calls["trace"].to_numpy(), traces.height)
     same = np.empty(calls.height, np.int64)
@@ -203,7 +190,7 @@ def _identical(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.DataF
 
 def _arguments_known(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.Series:
     """By trace: whether calls with unknown arguments are too few to be identical more often than allowed."""
-    unknown = calls.select("trace", "tool", unknown=_unknown_arguments())
+    unknown = calls.select("trace", "tool", unknown=unknown_arguments())
     suspects = unknown.filter("unknown").select("trace", "tool").unique()
     doubtful = (
         unknown.join(suspects, on=["trace", "tool"], how="semi", nulls_equal=True)
@@ -215,7 +202,7 @@ def _arguments_known(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl
 def _after(calls: pl.DataFrame, traces: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
     """Calls of the first tool before any call of the second succeeded; nothing can be said of incomplete traces."""
     of_second = (pl.col("tool") == second).fill_null(value=False)
-    ran = of_second & ~_failed() & (pl.col("status").fill_null("ok") == "ok")
+    ran = of_second & ~failed() & (pl.col("status").fill_null("ok") == "ok")
     succeeded = calls.select(ran).to_series().to_numpy().astype(np.int64)
     # successes before each row, in all traces and in those before its own
     before = np.concatenate([[0], np.cumsum(succeeded)])
