@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from tracelens.rungs.checks import run_checks
-from tracelens.rungs.waivers import waive
+from tracelens.rungs.waivers import apply_waivers
 from tracelens.store import RunWriter
 from tracelens.tables import STORED_TABLES, polars_schema
 
@@ -32,7 +32,7 @@ def apply_checks(suite: Suite, writer: RunWriter, held: dict[str, list[pl.DataFr
     }
     others = {name: writer.finish(name) for name in STORED_TABLES if name not in {*HELD, "runs"}}
     found = run_checks(suite, {**others, **{name: frame.to_arrow() for name, frame in tables.items()}})
-    found = waive(found, tables["traces"].select("trace_id", "case_id"), suite.waive)
+    found = apply_waivers(found, tables["traces"].select("trace_id", "case_id"), suite.waive)
     writer.write("traces", _rerouted(tables["traces"], found))
     writer.write("findings", pl.concat([tables["findings"], _aligned("findings", [found])[0]]))
 
