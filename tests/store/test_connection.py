@@ -142,7 +142,12 @@ def test_reasons_are_counted_by_kind(tmp_path):
             "strict is 0.3333, below 1",
             "f: 'day' is a required property",
         ],
-        "c": ["strict is 0, below 1", "f: 'time' is a required property", "f.n: {\"a\": [1]} is not of type 'number'"],
+        "c": [
+            "strict is 0, below 1",
+            "too many steps below",
+            "f: 'time' is a required property",
+            "f.n: {\"a\": [1]} is not of type 'number'",
+        ],
     }
     with RunWriter(tmp_path) as run:
         rows = [{"trace_id": trace, "route": "triage", "reasons": texts} for trace, texts in reasons.items()]
@@ -155,4 +160,5 @@ def test_reasons_are_counted_by_kind(tmp_path):
             (1, "f.n: … is not of type 'number'", "c"),
             (1, "f: 'day' is a required property", "b"),
             (1, "f: 'time' is a required property", "c"),
+            (1, "too many steps below", "c"),
         ]
