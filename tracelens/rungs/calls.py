@@ -52,7 +52,7 @@ def pair_frame(paired: Paired, a: CallArrays, e: CallArrays, pairing: str = "opt
 
     Returns:
         A frame with
-        `unit` Int64; `pairing` Categorical-like Enum; `pair_index` Int32, from 0 in each unit;
+        `unit` Int64; `pairing` Enum; `pair_index` Int32, from 0 in each unit;
         `actual` Int32, the call counted from the unit's first, null where the expected call was not made;
         `expected` Int32, likewise; `status` Enum;
         `exact_raw` Boolean, whether arguments were equal as JSON before any rule, null unless a pair of equal names
@@ -88,11 +88,11 @@ def pair_frame(paired: Paired, a: CallArrays, e: CallArrays, pairing: str = "opt
     return pl.DataFrame(
         {
             "unit": unit,
-            "pairing": pl.Series(np.full(total, p, np.uint8)).cast(pl.Enum(PAIRINGS)),
+            "pairing": pl.Series(np.full(total, p, np.uint8)).cat.to(pl.Enum(PAIRINGS)),
             "pair_index": (np.arange(total) - np.repeat(row, sizes)).astype(np.int32),
             "actual": mask(pl.Series("actual", actual), actual < 0),
             "expected": mask(pl.Series("expected", expected), expected < 0),
-            "status": pl.Series(status).cast(pl.Enum(STATUSES)),
+            "status": pl.Series(status).cat.to(pl.Enum(STATUSES)),
             "exact_raw": mask(pl.Series("exact_raw", raw), ~known),
             "agreement": mask(pl.Series("agreement", agreement / UNIT), agreement < 0),
         }

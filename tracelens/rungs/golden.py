@@ -49,7 +49,7 @@ def step_frame(units: Units, a: CallArrays, e: CallArrays, joined: B1 | None = N
             "step_index": (np.arange(count) - row[unit[:count]]).astype(np.int32),
             "actual": actual[:count].astype(np.int32),
             "expected": expected[:count].astype(np.int32),
-            "status": pl.Series(status[:count].astype(np.uint8)).cast(pl.Enum(STEP_STATUSES)),
+            "status": pl.Series(status[:count].astype(np.uint8)).cat.to(pl.Enum(STEP_STATUSES)),
         }
     )
     sides = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("actual", "expected")]
