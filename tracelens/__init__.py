@@ -14,13 +14,13 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tracelens.version import __version__
+
 if TYPE_CHECKING:
     from tracelens import errors, expr, metrics
     from tracelens.results import Results, open_results, score
     from tracelens.store import connect
     from tracelens.suite import Suite
-
-__version__ = "0.1.0"
 
 __all__ = ["Results", "Suite", "__version__", "connect", "errors", "expr", "metrics", "open_results", "score"]
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 from cyclopts import App, Parameter
 
-from tracelens import __version__
 from tracelens.errors import TraceLensError
+from tracelens.version import __version__
 
 INTERNAL = 4
 """Exit code of what should never happen."""
