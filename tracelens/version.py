@@ -1,3 +1,3 @@
-"""The version of the program, in a place that everything may import."""
+"""The version of the program, which is part of every run's identity. Imports nothing, so that every floor may ask."""
 
 __version__ = "0.1.0"
