@@ -36,6 +36,16 @@ def connect(path: str | Path, *, comments: bool = True) -> duckdb.DuckDBPyConnec
 
     Raises:
         StoreError: No results folder, or no run in it.
+
+    Example:
+        >>> import tempfile
+        >>> from tracelens.store.folder import RunWriter
+        >>> with tempfile.TemporaryDirectory() as results:
+        ...     with RunWriter(results) as writer:
+        ...         folder = writer.commit("ab12", {})
+        ...     with connect(results) as duck:
+        ...         duck.execute("SELECT count(*) FROM traces").fetchall()
+        [(0,)]
     """
     connection = empty_connection()
     attach_runs(connection, run_folders(Path(path)))

@@ -24,6 +24,15 @@ def copy_run(run: Run, results: Path) -> Path:
 
     Raises:
         StoreError: The run is there already, or the folder cannot be written.
+
+    Example:
+        >>> import tempfile
+        >>> from tracelens.store.folder import RunWriter
+        >>> with tempfile.TemporaryDirectory() as results:
+        ...     with RunWriter(results) as writer:
+        ...         folder = writer.commit("ab12", {})
+        ...     copy_run(Run(folder, {"run_id": "ab12"}), Path(results) / "other").name
+        'ab12'
     """
     target = results / RUNS / run.run_id
     if target.exists():

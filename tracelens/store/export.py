@@ -41,6 +41,15 @@ def export(
     Raises:
         UsageError: An unknown form or name.
         StoreError: The target exists already or cannot be written; no results folder.
+
+    Example:
+        >>> import tempfile
+        >>> from tracelens.store.folder import RunWriter
+        >>> with tempfile.TemporaryDirectory() as results:
+        ...     with RunWriter(results) as writer:
+        ...         folder = writer.commit("ab12", {})
+        ...     [file.name for file in export(results, Path(results) / "copy", form="csv", names=("traces", "funnel"))]
+        ['traces.csv', 'funnel.csv']
     """
     if form == "duckdb":
         return [_to_duckdb(Path(path), Path(to))]

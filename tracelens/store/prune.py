@@ -26,6 +26,15 @@ def prune(path: str | Path, *, keep: int | None = None, older_than: timedelta | 
     Raises:
         UsageError: Neither limit is given, or ``keep`` is below one.
         StoreError: No results folder, or no run in it.
+
+    Example:
+        >>> import tempfile
+        >>> from tracelens.store.folder import RunWriter
+        >>> with tempfile.TemporaryDirectory() as results:
+        ...     with RunWriter(results) as writer:
+        ...         folder = writer.commit("ab12", {})
+        ...     prune(results, keep=1)
+        []
     """
     if keep is None and older_than is None:
         raise UsageError("nothing says which runs to remove", hint="give --keep N or --older-than DAYS")

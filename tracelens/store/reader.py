@@ -88,6 +88,15 @@ def open_run(path: str | Path, run: str | None = None) -> Run:
 
     Raises:
         StoreError: No results folder, no run in it, or no (or no single) run of that id.
+
+    Example:
+        >>> import tempfile
+        >>> from tracelens.store.folder import RunWriter
+        >>> with tempfile.TemporaryDirectory() as results:
+        ...     with RunWriter(results) as writer:
+        ...         folder = writer.commit("ab12", {})
+        ...     open_run(results, "ab").rows["traces"]
+        0
     """
     folders = run_folders(Path(path))
     if run is None:
@@ -105,5 +114,14 @@ def list_runs(path: str | Path) -> list[Run]:
 
     Raises:
         StoreError: No results folder, or no run in it.
+
+    Example:
+        >>> import tempfile
+        >>> from tracelens.store.folder import RunWriter
+        >>> with tempfile.TemporaryDirectory() as results:
+        ...     with RunWriter(results) as writer:
+        ...         folder = writer.commit("ab12", {})
+        ...     [run.run_id for run in list_runs(results)]
+        ['ab12']
     """
     return [Run(each, run_info(each)) for each in run_folders(Path(path))]

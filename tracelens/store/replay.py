@@ -37,6 +37,15 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
 
     Yields:
         Batches of whole traces in stored order; memory is set by the batch.
+
+    Example:
+        >>> import tempfile
+        >>> from tracelens.store import RunWriter, open_run
+        >>> with tempfile.TemporaryDirectory() as results:
+        ...     with RunWriter(results) as writer:
+        ...         folder = writer.commit("ab12", {})
+        ...     list(replay(open_run(results)))
+        []
     """
     calls, expected = _Following(run, "calls"), _Following(run, "expected")
     origin, done = _origin(run), 0
