@@ -132,7 +132,8 @@ def test_broken_arguments_stay_as_they_were_recorded(tmp_path, text):
 
 def test_arguments_that_are_values_are_kept_as_json(tmp_path):
     got = chat(tmp_path, [assistant(call("f", {"a": 1.0}), call("g", None))])
-    assert [(r["arguments"], r["arguments_form"]) for r in got["calls"]][0] == ('{"a": 1.0}', JSON_VALUE)
+    first = got["calls"][0]
+    assert (first["arguments"], first["arguments_form"]) == ('{"a": 1.0}', JSON_VALUE)
 
 
 def test_calls_count_only_where_an_assistant_asks(tmp_path):

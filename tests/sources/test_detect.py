@@ -22,7 +22,7 @@ CHAT = json.dumps({"messages": [{"role": "user", "content": "x"}, {"role": "assi
         ([json.dumps([json.loads(NATIVE)])], "native", "records have tool_calls"),
     ],
 )
-def test_auto_says_what_it_chose(tmp_path, lines, format, why):  # noqa: A002
+def test_auto_says_what_it_chose(tmp_path, lines, format, why):
     opened = open_input(write(tmp_path, lines))
     assert opened.format_name == format
     assert opened.explanation == f"traces.jsonl is read as {format}: {why}"

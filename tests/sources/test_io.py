@@ -10,11 +10,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tracelens.sources.io as io
 from tests.sources.reading import read, write
 from tracelens.columns import padded
 from tracelens.errors import InputError
 from tracelens.kernels.records import newlines, split_lines
+from tracelens.sources import io
 from tracelens.sources.files import File, find_files
 from tracelens.sources.io import read_blocks
 

@@ -38,9 +38,6 @@ FLAG_SHIFT = 4
 FULL = -1
 """Outcome of a walk that ran out of room."""
 
-UNNAMED = -2
-"""In place of an edge: a member that the trie wants without knowing its name."""
-
 
 class Trie(NamedTuple):
     """The wanted paths. Nodes are numbered in pre-order; -1 means none.
@@ -52,6 +49,7 @@ class Trie(NamedTuple):
         slot, owner, marker: int32[nodes]: column that a value here fills, its table, and the node where the row that
             it belongs to began.
         last: int32[nodes]: last node below this one.
+        leaf: uint8[nodes]: 1 where a value is only wanted as a whole, for a column of the row around it.
         edge_word, edge_size, edge_node, edge_name: int64[edges]: the key's first eight bytes, its length, the node it
             leads to, and where the key stands in ``names``.
         names: uint8, the keys back to back, padded.
@@ -66,6 +64,7 @@ class Trie(NamedTuple):
     owner: np.ndarray
     marker: np.ndarray
     last: np.ndarray
+    leaf: np.ndarray
     edge_word: np.ndarray
     edge_size: np.ndarray
     edge_node: np.ndarray
@@ -136,6 +135,7 @@ def trie_pointers(t: Trie) -> Trie:
         pointer(t.owner),
         pointer(t.marker),
         pointer(t.last),
+        pointer(t.leaf),
         pointer(t.edge_word),
         pointer(t.edge_size),
         pointer(t.edge_node),
@@ -273,7 +273,7 @@ def put(node: int, what: int, flags: int, start: int, end: int, trie: Trie, rows
 def plain_value(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int, int, int]:
     """Check the value at ``i`` as a whole: ``(next, kind, flags)`` or ``(-code, position, 0)``."""
     c = byte_at(buf, i)
-    if c != 123 and c != 91:  # noqa: PLR1714 - Numba compares faster than it looks up
+    if c != 123 and c != 91:
         return scan_scalar(buf, i, end)
     p, at = skip_value_in(buf, i, end, MAX_DEPTH - depth, nest)
     if p < 0:
@@ -282,11 +282,8 @@ def plain_value(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int,
 
 
 @inlined
-def skip_member(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int, int, bool]:
-    """Skip a member's value at ``i``: ``(next key or behind the brace, error position, whether the object ended)``."""
-    i, at, _ = plain_value(buf, i, end, depth, nest)
-    if i < 0:
-        return i, at, True
+def after_member(buf: Any, i: int, end: int) -> tuple[int, int, bool]:
+    """Behind a member's value: ``(next key or behind the brace, error position, whether the object ended)``."""
     i = skip_space(buf, i, end)
     if i >= end:
         return -E_END, end, True
@@ -298,13 +295,24 @@ def skip_member(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int,
 
 
 @inlined
-def next_member(
-    buf: Any, i: int, end: int, depth: int, trie: Trie, work: Scratch, key_room: int
-) -> tuple[int, int, int]:
-    """From a key on, skip to a member that is wanted: ``(index of its value, its edge, 0)``.
+def meet_edge(edge: int, depth: int, n_tables: int, trie: Trie, rows: Rows, work: Scratch) -> int:
+    """Note that a member was met, taking an earlier one of the same key back; returns its node."""
+    node = trie.edge_node[edge]
+    if work.seen[edge] == work.stamp[depth]:
+        forget(node, work.start[depth], n_tables, trie, rows)
+    work.seen[edge] = work.stamp[depth]
+    work.hint[work.node[depth]] = edge - trie.first[work.node[depth]] + 1
+    return np.int64(node)
 
-    The edge is -1 where the object ended first (the index is then behind its brace) and `UNNAMED` for a member that
-    is wanted whatever its name. On an error the index is ``-code`` and the last item the position.
+
+@inlined
+def next_member(
+    buf: Any, i: int, end: int, depth: int, n_tables: int, trie: Trie, rows: Rows, work: Scratch, key_room: int
+) -> tuple[int, int, int]:
+    """From a key on, go to a member to walk into: ``(index of its value, its node, 0)``.
+
+    Members that are not wanted are checked and skipped, leaves are taken on the way. The node is -1 where the object
+    ended first (the index is then behind its brace). On an error the index is ``-code``, the last item the position.
     """
     node = work.node[depth]
     first, n = np.int64(trie.first[node]), np.int64(trie.count[node])
@@ -317,14 +325,22 @@ def next_member(
             edge = find_escaped(buf, key, stop, first, n, trie, work.key, key_room)
         else:
             edge = find_edge(buf, key, stop - key, first, n, work.hint[node], trie)
+        child = np.int64(-1)
         if edge >= 0:
-            work.hint[node] = edge - first + 1
-            work.state[1] = -1
-            return i, edge, 0
-        if trie.member[node] >= 0:
+            child = meet_edge(edge, depth, n_tables, trie, rows, work)
+            if trie.leaf[child] == 0:
+                work.state[1] = -1
+                return i, child, 0
+        elif trie.member[node] >= 0:
             work.state[1], work.state[2], work.state[3] = key, stop, flags
-            return i, UNNAMED, 0
-        i, at, ended = skip_member(buf, i, end, depth, work.nest)
+            return i, np.int64(trie.member[node]), 0
+        start = i
+        i, what, flags = plain_value(buf, i, end, depth, work.nest)
+        if i < 0:
+            return i, -1, what
+        if child >= 0:
+            put(child, what, flags, start, i, trie, rows)
+        i, at, ended = after_member(buf, i, end)
         if ended:
             return i, -1, at
 
@@ -392,14 +408,7 @@ def walk_record(
                 work.state[1] = -1
                 break
             if not ended:
-                i, edge, at = next_member(buf, i, end, depth, trie, work, key_room)
-                if edge >= 0:
-                    node = trie.edge_node[edge]
-                    if work.seen[edge] == work.stamp[depth]:
-                        forget(node, work.start[depth], n_tables, trie, rows)
-                    work.seen[edge] = work.stamp[depth]
-                elif edge == UNNAMED:
-                    node = trie.member[work.node[depth]]
+                i, node, at = next_member(buf, i, end, depth, n_tables, trie, rows, work, key_room)
             if i < 0:
                 return -i, at
             if node < 0:

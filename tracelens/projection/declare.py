@@ -159,6 +159,7 @@ class Projection:
             owner=_narrow([node.owner for node in order]),
             marker=_narrow(markers),
             last=_narrow(last),
+            leaf=np.array([node.row < 0 and not node.children for node in order], np.uint8),
             edge_word=np.array(words, np.int64),
             edge_size=np.array([len(name) for name in names], np.int64),
             edge_node=np.array([node for _, node in edges], np.int64),

@@ -92,18 +92,21 @@ def open_input(
             lambda: ((table.parse, block) for block in table.memory_blocks(source, options)),
         )
     files = find_files(source, input_root)
+    heads = [head_of(file) for file in files]
     if format != "auto":
         chosen = [source_named(format)] * len(files)
         why = f"the format {format} was asked for"
     else:
-        found = [recognise(head_of(file), str(file.path)) for file in files]
+        found = [recognise(head, str(head.file.path)) for head in heads]
         chosen = [source for source, _ in found]
         why = _explain(files, found)
+    layouts = {head.file.name: layout_of(head, one) for head, one in zip(heads, chosen, strict=True)}
+    options = Options(block_size, layouts, alone=len(files) == 1)
     return Opened(
         "+".join(dict.fromkeys(source.name for source in chosen)),
         why,
         tuple(file.name for file in files),
-        lambda: _blocks(files, chosen, block_size),
+        lambda: _blocks(files, chosen, options),
     )
 
 
@@ -114,7 +117,7 @@ def _is_path(source: Any) -> bool:
 
 
 def _blocks(
-    files: Sequence[File], chosen: Sequence[Source], block_size: int
+    files: Sequence[File], chosen: Sequence[Source], options: Options
 ) -> Iterator[tuple[Callable[[Any], Batch], Any]]:
     """Blocks of runs of files with one format."""
     at = 0
@@ -122,10 +125,8 @@ def _blocks(
         end = at
         while end < len(files) and chosen[end] is chosen[at]:
             end += 1
-        source, run = chosen[at], files[at:end]
-        layouts: dict[str, Layout] = {file.name: layout_of(head_of(file), source) for file in run}
-        options = Options(block_size, layouts, alone=len(files) == 1)
-        for block in source.blocks(run, options):
+        source = chosen[at]
+        for block in source.blocks(files[at:end], options):
             yield source.parse, block
         at = end
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,7 +57,8 @@ class CallTable:
         """A Parquet file with the columns ``trace_id`` and ``name``."""
         if not head.start.startswith(b"PAR1"):
             return Sniff(0, "the file is no Parquet file")
-        names = set(_parquet(head.file).schema_arrow.names)
+        with _parquet(head.file) as parquet:
+            names = set(parquet.schema_arrow.names)
         missing = sorted({"trace_id", "name"} - names)
         if missing:
             return Sniff(10, f"the Parquet file has no column {' and '.join(missing)}")
@@ -76,9 +78,12 @@ class CallTable:
 
         for file, parquet in zip(inputs, files, strict=True):
             check_schema(parquet.schema_arrow, str(file.path))
-        for block in _whole_traces(batches, options):
-            yield TableBlock(block, sources, digests)
-            digests = digests[:0]
+        with ExitStack() as stack:
+            for parquet in files:
+                stack.enter_context(parquet)
+            for block in _whole_traces(batches, options):
+                yield TableBlock(block, sources, digests)
+                digests = digests[:0]
 
     def memory_blocks(self, source: Any, options: Options) -> Iterator[TableBlock]:
         """Whole traces out of a table in memory, in order.
