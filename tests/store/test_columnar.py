@@ -121,3 +121,9 @@ def test_text_bytes_counts_every_kind_of_text(rows, start):
     wanted = [sum(row) + sum(row[:1]) + sum(size for size in row[:1] if size >= columnar.LONG) for row in sizes]
     assert text_bytes(table).tolist() == wanted
     assert text_bytes(table.slice(start)).tolist() == wanted[start:]
+
+
+def test_a_wide_table_has_shorter_row_groups(tmp_path, monkeypatch):
+    monkeypatch.setattr(columnar, "WIDE_ROWS", 3)
+    written(tmp_path / "x", "traces", [frame("traces", *[{"trace_id": f"t{i}"} for i in range(7)])])
+    assert [pq.ParquetFile(tmp_path / "x").metadata.row_group(i).num_rows for i in range(3)] == [3, 3, 1]

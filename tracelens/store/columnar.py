@@ -17,7 +17,9 @@ from tracelens.tables.border import as_arrow
 
 ROWS = 122_880
 """Most rows of a row group: one unit of work of DuckDB."""
-TEXT_BYTES = 64 * 2**20
+WIDE_ROWS, WIDE = 30_720, 60
+"""Most rows of a row group of a table with more columns than this, because open row groups are in memory."""
+TEXT_BYTES = 32 * 2**20
 """A row group also ends with the row that brings its texts to this many bytes, which bounds memory."""
 
 LONG = 64
@@ -51,6 +53,7 @@ class TableWriter:
         self._name = name
         columns = table(name).by_name
         self._schema = schema(name, extra=extra, without=("run_id",))
+        self._rows = WIDE_ROWS if len(self._schema) > WIDE else ROWS
         self._few = [i for i, field in enumerate(self._schema) if field.name in columns and columns[field.name].few]
         for i in self._few:
             field = self._schema.field(i)
@@ -119,7 +122,7 @@ class TableWriter:
         start, before = 0, 0
         while True:
             by_bytes = int(np.searchsorted(total, before + TEXT_BYTES - self._open_bytes)) + 1
-            stop = min(start + ROWS - self._open_rows, by_bytes)
+            stop = min(start + self._rows - self._open_rows, by_bytes)
             if stop > rows.num_rows:
                 break
             yield stop
