@@ -73,7 +73,8 @@ def among(nodes: Nodes, node: Node, values: list[Any], template: Template) -> No
     strings = list(dict.fromkeys(each for each in values if isinstance(each, str)))
     row = op(k.ENUM_STRING, *nodes.builder.table(strings, local=False)) if strings else op(k.FAIL)
     node.add([STRING], row, template)
-    for kind, type_ in zip((OBJECT, ARRAY), (dict, list), strict=True):
+    containers: tuple[tuple[int, type], ...] = ((OBJECT, dict), (ARRAY, list))
+    for kind, type_ in containers:
         wanted = [each for each in values if isinstance(each, type_)]
         first = nodes.builder.constant_list(wanted) if wanted else None
         row = op(k.ENUM_DEEP, first) if first is not None else op(k.CANNOT if wanted else k.FAIL)

@@ -6,7 +6,7 @@ from functools import cache
 from typing import Any
 
 from tracelens.errors import did_you_mean
-from tracelens.rungs.schema.drafts import format_checker
+from tracelens.rungs.schema.drafts import LATEST, drafts, format_checker
 from tracelens.rungs.schema.truth import compile_schema
 from tracelens.rungs.schema.walk import Place
 
@@ -37,6 +37,9 @@ def _warnings_at(place: Place) -> list[str]:
     if not isinstance(schema, dict):
         return []
     out: list[str] = []
+    named = schema.get("$schema")
+    if isinstance(named, str) and named.rstrip("#") not in drafts():
+        out.append(f"draft {named!r} is unknown, so the schema is read as {LATEST}")
     known = known_keywords(place.draft)
     silenced = dict(place.draft._APPLICABLE_VALIDATORS(schema))  # noqa: SLF001 - the only place where the library says so
     for keyword in schema:
