@@ -67,47 +67,63 @@ def check_schemas(batch: Batch, calls: Calls, frame: pl.DataFrame, plan: Plan) -
         agents = pl.Series(columns.one_chunk(batch.traces["agent"])).gather(calls.trace)
     of_call = catalogue.assign(frame["tool"], agents, definitions, texts)
     found = check(calls.arguments, of_call, catalogue, frame["tool"])
-    rows = found.findings["call"]
-    state = pl.Series("schema_state", STATES, dtype=pl.Categorical).gather(found.state)
-    findings = finding_frame(
+    state = pl.Series("schema_state", STATES, dtype=pl.String).gather(found.state)
+    return Schemas(state, _by_call(found.findings, frame))
+
+
+def _by_call(found: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
+    """Findings that name rows of calls, as findings of a batch."""
+    rows = found["call"]
+    return finding_frame(
         {
             "trace": frame["trace"].gather(rows),
             "call_index": frame["call_index"].gather(rows),
             "rung": 1,
-            "severity": found.findings["severity"],
-            "code": found.findings["code"],
+            "severity": found["severity"],
+            "code": found["code"],
             "tool": frame["tool"].gather(rows),
-            "path": found.findings["path"],
-            "message": found.findings["message"],
-            "value": found.findings["value"],
+            "path": found["path"],
+            "message": found["message"],
+            "value": found["value"],
         }
     )
-    return Schemas(state.cast(pl.String), findings)
 
 
-def judge(batch: Batch, frame: pl.DataFrame, schemas: Schemas, plan: Plan, cases: npt.NDArray[np.int64]) -> Judged:
+def _answers(traces: pl.DataFrame, plan: Plan) -> tuple[pl.Series, pl.DataFrame]:
+    """``answer_ok`` by trace, and the findings of the answer checks."""
+    checks = plan.suite.answer
+    if checks is None:
+        return pl.Series("answer_ok", [None] * traces.height, pl.Boolean), finding_frame({"trace": []})
+    result = check_answers(traces["final_answer"], checks)
+    found = result.findings
+    of_trace = {name: found[name] for name in ("severity", "code", "path", "message", "value")}
+    findings = finding_frame({"trace": traces["trace"].gather(found["row"]), "rung": 1, **of_trace})
+    return result.ok.alias("answer_ok"), findings
+
+
+def judge(batch: Batch, calls: Calls, frame: pl.DataFrame, schemas: Schemas, plan: Plan) -> Judged:
     """Run every rung that needs no reference.
 
     Args:
         batch: The batch.
-        frame: Its calls, with ``schema_state`` and canonical digests.
+        calls: Its calls.
+        frame: The same as rungs get them, with ``schema_state`` and canonical digests.
         schemas: Rung one.
         plan: The compiled suite.
-        cases: Row of the suite's cases by trace, -1 for none.
     """
     suite = plan.suite
     traces = pl.DataFrame(batch.traces.drop_columns(["tools"]))
     safety = scan(frame, traces, plan.safety)
     invariants = check_invariants(frame, traces, suite.invariants)
     milestones = check_milestones(frame, traces, plan.milestones)
-    answers = check_answers(traces, suite.answer)
-    fields = check_fields(frame, suite.fields)
+    answer_ok, answers = _answers(traces, plan)
+    fields = _by_call(check_fields(calls.arguments, frame["tool"], suite.fields), frame)
     state = plan.state.evaluate(traces.select("trace", "trace_id", "case_id"))
     verdicts = pl.concat(
-        [invariants.traces, milestones.traces.drop("trace"), answers.traces.drop("trace")], how="horizontal"
-    ).with_columns(_safety(traces, safety, plan), _state(traces, state))
+        [invariants.traces, milestones.traces.drop("trace")], how="horizontal"
+    ).with_columns(answer_ok, *_safety(traces, safety, plan), *_state(traces, state))
     findings = concat_findings(
-        [schemas.findings, fields, safety, invariants.findings, answers.findings, milestones.findings, state_findings(state)]
+        [schemas.findings, fields, safety, invariants.findings, answers, milestones.findings, state_findings(state)]
     )
     return Judged(findings, verdicts, state)
 
@@ -168,9 +184,11 @@ def gaps(batch: Batch, frame: pl.DataFrame, judged: Judged, plan: Plan) -> pl.Da
         state = pl.col("schema_state")
         unchecked = frame.filter(state.is_in(list(reason))).unique(["trace", "schema_state"], maintain_order=True)
         found.append(_gap(unchecked, 1, state.replace_strict(reason, return_dtype=pl.String)))
-    for name, rung in (("invariants", 1), ("answer", 1), ("milestones", 3), ("state", 4)):
+    for name, rung in (("invariants", 1), ("milestones", 3), ("state", 4)):
         why = pl.col(f"{name}_reason")
         found.append(_gap(judged.traces.filter(why.is_not_null()), rung, pl.format(f"{name}: {{}}", why)))
+    if plan.suite.answer is not None:
+        found.append(_gap(judged.traces.filter(pl.col("answer_ok").is_null()), 1, pl.lit("answer_not_recorded")))
     return pl.concat([GAPS.to_frame(), *found])
 
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tracelens import __version__
 from tracelens.errors import InputError
 from tracelens.run.batch import Scored, score_batch
 from tracelens.run.checks import apply_checks
@@ -21,6 +20,7 @@ from tracelens.run.tally import Tally
 from tracelens.sources.detect import Opened, open_input
 from tracelens.sources.io import BLOCK
 from tracelens.store import RunWriter
+from tracelens.version import __version__
 
 if TYPE_CHECKING:
     from tracelens.suite import Suite
@@ -75,7 +75,10 @@ def score_run(
                 report(tally)
         if tally.n_traces == 0:
             raise _nothing(opened, tally)
-        writer.write("findings", plan.catalogue.notes()) if not held else keep["findings"].append(plan.catalogue.notes())
+        if held:
+            keep["findings"].append(_unusable(plan))
+        else:
+            writer.write("findings", _unusable(plan))
         if suite.check:
             apply_checks(suite, writer, keep)
         run_id = tally.run_id(suite.digest, opened.format_name)
@@ -93,6 +96,24 @@ def _in_order(opened: Opened, plan: Plan, threads: int, tally: Tally) -> Iterato
 
     for scored in ordered_map(job, opened.blocks(), threads):
         yield settle(scored, seen, tally)
+
+
+def _unusable(plan: Plan) -> pl.DataFrame:
+    """A note per tool whose schema cannot be used, in order of agents and tools; it concerns the whole run."""
+    from tracelens.tables import polars_schema
+
+    tools = sorted(plan.catalogue.unusable, key=lambda each: (each.agent or "", each.tool))
+    rows = [
+        {
+            "rung": 1,
+            "severity": "note",
+            "code": "schema.unusable",
+            "tool": each.tool,
+            "message": f"not checked{f' for agent {each.agent}' if each.agent else ''}: {each.reason}",
+        }
+        for each in tools
+    ]
+    return pl.DataFrame(rows, schema=polars_schema("findings", without=["run_id"]), orient="row")
 
 
 def _nothing(opened: Opened, tally: Tally) -> InputError:

@@ -38,7 +38,7 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
     tally.n_calls += tables["calls"].height
     tally.note(scored.batch.notes)
     tally.saw_cases(scored.cases[outcome == NEW])
-    tally.saw_records(scored.batch.digests)
+    tally.saw_records(scored.batch.records)
     if not tally.first_reject and tables["rejects"].height:
         first = tables["rejects"].row(0, named=True)
         tally.first_reject = f"{first['source']}:{first['line']}: {first['reason']}"

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tracelens import __version__
 from tracelens.kernels.hash import SEED_A, SEED_B
 from tracelens.kernels.seen import chain
 from tracelens.run.expected import CaseIndex
+from tracelens.version import __version__
 
 
 @dataclass(slots=True)
@@ -50,9 +50,9 @@ class Tally:
         """Note which cases have a trace (rows of the suite's cases, -1 for none)."""
         self._seen_cases[rows] = True
 
-    def saw_records(self, digests: npt.NDArray[np.uint64] | None) -> None:
+    def saw_records(self, digests: npt.NDArray[np.uint64]) -> None:
         """Take the records' digests (uint64[n, 2]), in the order of the input, into the digest of the input."""
-        if digests is not None and digests.size:
+        if digests.size:
             hi, lo = np.ascontiguousarray(digests[:, 0]), np.ascontiguousarray(digests[:, 1])
             self._state = chain(hi, lo, *self._state)
 
