@@ -127,8 +127,8 @@ class Batch:
         n_records: Records seen: traces, blank lines and rejects together.
         n_blank: Blank lines among them.
         notes: Remarks about the source, once each (for instance that a format does not record something).
-        records: uint64[n_records, 2]: digest (high, low) of every record's bytes in input order, bad and blank ones
-            included. Hashed in order they identify the input, whatever the blocks it was read in.
+        records: uint64[n, 2]: digests (high, low) that identify the input when hashed in order, whatever the blocks it
+            was read in: of every record's bytes, bad and blank ones included, or of a table's files or rows.
     """
 
     traces: pa.Table

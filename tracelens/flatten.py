@@ -16,21 +16,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import (
-    ABSENT,
     CALLS,
     JSON_STRING,
     JSON_VALUE,
-    NULL,
     TEXT,
     Batch,
     numbers,
     one_chunk,
     texts,
 )
-from tracelens.projection import ANYTHING, STRING, Found, Projection, Row, run
-
-FORMS = np.array([ABSENT, NULL, *[JSON_VALUE] * 3, JSON_STRING, *[JSON_VALUE] * 2], np.uint8)
-"""``arguments_form`` by the kind of a cell."""
+from tracelens.projection import STRING, Found, Projection, Row, run
 
 
 class Wrapper(Protocol):
@@ -72,10 +67,11 @@ def _unwrapped(batch: Batch, dispatcher: str, rule: Wrapper) -> Batch:
     notes = batch.notes
     if int(good.sum()) < int(named.sum()):
         notes = (*notes, f"some calls of {dispatcher} hold no tool name at {rule.name} and stay as they are")
+    arguments, inner = found.arguments("arguments")
     made = {
         "name": found.text("name"),
-        "arguments": found.text("arguments", *ANYTHING),
-        "arguments_form": pa.array(FORMS[found.kind("arguments")]),
+        "arguments": arguments,
+        "arguments_form": pa.array(inner),
         "wrapper": pa.repeat(pa.scalar(dispatcher, TEXT), found.n),
     }
     at = rows[found.parent[good]]

@@ -267,3 +267,9 @@ def test_a_file_that_is_not_there_is_an_input_error_with_a_hint(tmp_path):
         read(tmp_path / "trace.jsonl")
     with pytest.raises(UsageError, match="did you mean 'native'"):
         read(tmp_path / "traces.jsonl", "natve")
+
+
+def test_numbers_beyond_their_column_are_null(tmp_path):
+    got = read(write(tmp_path, ['{"tool_calls":[{"name":"a","turn":4294967296,"depth":1e12,"duration_ms":1e999}]}']))
+    call = got["calls"][0]
+    assert (call["turn"], call["depth"], call["duration_ms"]) == (None, 0, None)

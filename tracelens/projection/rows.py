@@ -9,7 +9,9 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from tracelens import columns
 from tracelens.columns import PADDING, TIME, offsets_of, text_array
 from tracelens.kernels import cells, scan
 from tracelens.kernels.project import FLAG_SHIFT, MAX_DEPTH, Rows, Scratch, project
@@ -19,6 +21,11 @@ NONE, NULL, FALSE, TRUE, NUMBER, STRING, OBJECT, ARRAY = range(8)
 """Kinds of cells: not there, then those of JSON."""
 
 KIND_MASK = np.uint8((1 << FLAG_SHIFT) - 1)
+
+FORMS = np.array(
+    [columns.ABSENT, columns.NULL, *[columns.JSON_VALUE] * 3, columns.JSON_STRING, *[columns.JSON_VALUE] * 2], np.uint8
+)
+"""``arguments_form`` by kind."""
 
 ANYTHING = (FALSE, TRUE, NUMBER, STRING, OBJECT, ARRAY)
 
@@ -108,6 +115,16 @@ class Found:
             out[row] = rounded if whole else 0
         return pa.array(out, mask=outcome != cells.GOOD)
 
+    def small(self, name: str) -> pa.Int32Array:
+        """Numbers with a whole value within int32; other cells are null."""
+        wide = self.integer(name)
+        fits = pc.and_(pc.greater_equal(wide, -(2**31)), pc.less(wide, 2**31))
+        return pc.if_else(fits, wide, pa.scalar(None, pa.int64())).cast(pa.int32())
+
+    def arguments(self, name: str) -> tuple[pa.LargeStringArray, npt.NDArray[np.uint8]]:
+        """A call's arguments: their text (a string's contents, or the JSON text of a value), and ``arguments_form``."""
+        return self.text(name, *ANYTHING), FORMS[self.kind(name)]
+
     def float(self, name: str) -> pa.DoubleArray:
         """Numbers as the nearest double; infinite ones and other cells are null."""
         cell = self.cells(name)
@@ -131,8 +148,8 @@ class Found:
 
     def without(self, keep: npt.NDArray[np.bool_], parent: npt.NDArray[np.int32]) -> Found:
         """The rows that ``keep`` says, with the given new parents of those rows."""
-        columns = [Cells(c.raw[keep], c.start[keep], c.end[keep]) for c in self.columns]
-        return Found(self.data, self.table, parent, columns)
+        kept = [Cells(c.raw[keep], c.start[keep], c.end[keep]) for c in self.columns]
+        return Found(self.data, self.table, parent, kept)
 
 
 @dataclass(frozen=True, slots=True)

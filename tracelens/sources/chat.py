@@ -50,7 +50,6 @@ from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tabl
 from tracelens.sources.envelope import (
     ENVELOPE,
     REFERENCES,
-    argument_columns,
     envelope_faults,
     expected_table,
     trace_columns,
@@ -252,7 +251,7 @@ def _requested(
 def _modern(call: Found) -> pa.Table:
     """Entries of ``tool_calls``: functions, custom tools with free text, and malformed ones."""
     custom = call.has("custom_name", STRING) & ~call.has("name", STRING)
-    arguments, form = argument_columns(call, "arguments")
+    arguments, form = call.arguments("arguments")
     free = pa.array(custom)
     return pa.table(
         {
@@ -268,7 +267,7 @@ def _modern(call: Found) -> pa.Table:
 
 def _older(legacy: Found) -> pa.Table:
     """The single call of a ``function_call`` member, which has no id."""
-    arguments, form = argument_columns(legacy, "arguments")
+    arguments, form = legacy.arguments("arguments")
     return pa.table(
         {
             "name": legacy.text("name"),

@@ -15,10 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import (
-    ABSENT,
     EXPECTED,
     JSON_STRING,
-    JSON_VALUE,
     TEXT,
     group_offsets,
     numbers,
@@ -26,7 +24,6 @@ from tracelens.columns import (
     table,
     texts,
 )
-from tracelens.columns import NULL as NULL_FORM
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
@@ -180,7 +177,7 @@ def expected_table(found: Projected) -> pa.Table:
 
 
 def _expected_rows(rows: Found, trace: Any, reference: Any, index: Any) -> pa.Table:
-    arguments, form = argument_columns(rows, "arguments")
+    arguments, form = rows.arguments("arguments")
     blank = form == JSON_STRING
     if blank.any():
         trimmed = pc.utf8_trim_whitespace(arguments)
@@ -195,11 +192,3 @@ def _expected_rows(rows: Found, trace: Any, reference: Any, index: Any) -> pa.Ta
         arguments=arguments,
         arguments_form=form,
     )
-
-
-_FORMS = np.array([ABSENT, NULL_FORM, *[JSON_VALUE] * 3, JSON_STRING, *[JSON_VALUE] * 2], np.uint8)
-
-
-def argument_columns(rows: Found, name: str) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
-    """The text and form of arguments that stand in a column: a string's contents, or the JSON text of a value."""
-    return rows.text(name, *ANYTHING), _FORMS[rows.kind(name)]

@@ -20,7 +20,6 @@ from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tabl
 from tracelens.sources.envelope import (
     ENVELOPE,
     REFERENCES,
-    argument_columns,
     envelope_faults,
     expected_table,
     trace_columns,
@@ -85,7 +84,7 @@ class Native(JsonSource):
 
 def call_columns(call: Found, n_traces: int) -> dict[str, Any]:
     """The columns of `tracelens.columns.CALLS` of native calls."""
-    arguments, form = argument_columns(call, "arguments")
+    arguments, form = call.arguments("arguments")
     nameless = ~call.has("@", OBJECT) | ~call.has("name", STRING)
     status, error = call.text("status"), call.text("error", *ANYTHING)
     known = pc.if_else(pc.is_in(status, STATUSES), status, pa.scalar(None, TEXT))
@@ -98,9 +97,9 @@ def call_columns(call: Found, n_traces: int) -> dict[str, Any]:
         "arguments": arguments,
         "arguments_form": np.where(call.has("@", OBJECT), form, ABSENT).astype(np.uint8),
         "call_id": call.text("call_id", STRING, NUMBER),
-        "turn": call.integer("turn").cast(pa.int32(), safe=False),
+        "turn": call.small("turn"),
         "agent": call.text("agent"),
-        "depth": pc.fill_null(call.integer("depth"), 0).cast(pa.int32(), safe=False),
+        "depth": pc.fill_null(call.small("depth"), 0),
         "status": pc.if_else(silent, pa.scalar("error", TEXT), known),
         "result": call.text("result", *ANYTHING),
         "error": error,

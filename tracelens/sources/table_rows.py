@@ -155,7 +155,6 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     kind = _kinds(rows)
     bad = ~given | (kind < 0)
     rejects = _rejects(rows, bad, given, sources)
-    n_records = rows.num_rows
     rows, kind = rows.filter(pa.array(~bad)), kind[~bad]
     ids = one_chunk(rows["trace_id"])
     first = _starts(ids)
@@ -165,6 +164,7 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     calls = _calls(rows, trace, np.flatnonzero(kind == CALL))
     expected, listed = _expected(rows, trace, np.flatnonzero(kind == EXPECT), first.size)
     traces = _traces(rows, ids, trace, first, kind, listed, sources, digests[~bad])
+    n_records = traces.num_rows + rejects.num_rows
     return Batch(traces, calls, expected, rejects, n_records, 0, (), digests if records is None else records)
 
 

@@ -17,7 +17,6 @@ from tracelens.columns import CALLS, EXPECTED, TEXT, TRACES, group_offsets, posi
 from tracelens.projection import ANYTHING, ARRAY, NONE, NULL, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.chat import conversation, message_faults, messages_at
-from tracelens.sources.envelope import argument_columns
 
 
 class TauBench(JsonSource):
@@ -115,7 +114,7 @@ def _with_errors(calls: pa.Table) -> pa.Table:
 def _golden(found: Projected) -> pa.Table:
     """The golden actions as the reference of each run."""
     golden = found["golden"]
-    arguments, form = argument_columns(golden, "arguments")
+    arguments, form = golden.arguments("arguments")
     return table(
         EXPECTED,
         golden.n,
