@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tracelens.kernels.words import HIGH_BITS, byte_at, byte_mask, inlined, lean, load8, trailing_zeros
+from tracelens.kernels.words import HIGH_BITS, LOW_BITS, byte_at, inlined, lean, load8, trailing_zeros
 
 E_END = 1
 E_CHAR = 2
@@ -56,9 +56,9 @@ DEAD = 16
 KEY_NON_ASCII = 32
 OUT_OF_RANGE = 64
 
-QUOTES = np.uint64(0x2222222222222222)
+TWOS = np.uint64(0x0202020202020202)
+BANGS = np.uint64(0x2121212121212121)
 BACKSLASHES = np.uint64(0x5C5C5C5C5C5C5C5C)
-SPACES = np.uint64(0x2020202020202020)
 
 # The least decimal that rounds to infinity as a double: halfway above the largest double, 309 digits.
 OVERFLOW_DIGITS = np.frombuffer(str(2**1024 - 2**970).encode(), dtype=np.uint8)
@@ -147,8 +147,8 @@ def plain_run(buf: np.ndarray, i: int, end: int) -> int:
     """The first index at or after ``i`` of a quote, backslash, control or non-ASCII byte, or ``end``."""
     while i < end:
         word = load8(buf, i)
-        hit = byte_mask(word, QUOTES) | byte_mask(word, BACKSLASHES) | ((word - SPACES) & ~word & HIGH_BITS)
-        hit |= word & HIGH_BITS
+        quote_or_control = (word ^ TWOS) - BANGS  # a byte below 0x21 once 0x02 is flipped: 0x22, or 0x00 to 0x1F
+        hit = (quote_or_control | ((word ^ BACKSLASHES) - LOW_BITS) | word) & HIGH_BITS
         if hit != 0:
             return min(i + (trailing_zeros(hit) >> 3), end)
         i += 8
