@@ -16,9 +16,7 @@ PATTERNS = ["^a", "b$", r"^\d+$", "é", "^$", "(?=a)", r"\p{L}", "^[a-c]{1,2}$"]
 scalars = st.one_of(st.none(), st.booleans(), st.sampled_from(NUMBERS), st.sampled_from(TEXTS))
 instances = st.recursive(
     scalars,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4), st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)
-    ),
+    lambda inner: st.one_of(st.lists(inner, max_size=4), st.dictionaries(st.sampled_from(KEYS), inner, max_size=4)),
     max_leaves=8,
 )
 types = st.sampled_from(["null", "boolean", "integer", "number", "string", "object", "array"])
@@ -71,7 +69,13 @@ def test_the_fast_path_equals_the_reference(schema, values):
 @given(schemas, instances)
 def test_older_drafts(schema, value):
     for draft in ("http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2019-09/schema"):
-        whole = {"$schema": draft, "allOf": [schema], "items": [schema], "additionalItems": schema, "dependencies": {"a": ["b"], "b": schema}}
+        whole = {
+            "$schema": draft,
+            "allOf": [schema],
+            "items": [schema],
+            "additionalItems": schema,
+            "dependencies": {"a": ["b"], "b": schema},
+        }
         compiled = compile_schema(whole)
         if compiled.usable:
             found = fast([(compiled, json.dumps(value))])[0]
@@ -84,7 +88,13 @@ def test_recursive_schemas(value, data):
     leaf = data.draw(schemas)
     schema = {
         "$ref": "#/$defs/node",
-        "$defs": {"node": {"properties": dict.fromkeys(KEYS, {"$ref": "#/$defs/node"}), "items": {"$ref": "#/$defs/node"}, "anyOf": [leaf, {"type": ["object", "array"]}]}},
+        "$defs": {
+            "node": {
+                "properties": {key: {"$ref": "#/$defs/node"} for key in KEYS},
+                "items": {"$ref": "#/$defs/node"},
+                "anyOf": [leaf, {"type": ["object", "array"]}],
+            }
+        },
     }
     compiled = compile_schema(schema)
     found = fast([(compiled, json.dumps(value))])[0]
@@ -96,7 +106,15 @@ def test_recursive_schemas(value, data):
 def test_formats_at_a_glance(texts):
     for name in ("date", "date-time", "uuid", "email"):
         compiled = compile_schema({"format": name})
-        known = ["2024-02-29", "2023-02-29", "0000-01-01", "2024-01-01T10:00:00Z", "2024-01-01T10:00:00.5+01:00", "2024-01-01T24:00:00Z", "12345678-1234-1234-1234-123456789abc"]
+        known = [
+            "2024-02-29",
+            "2023-02-29",
+            "0000-01-01",
+            "2024-01-01T10:00:00Z",
+            "2024-01-01T10:00:00.5+01:00",
+            "2024-01-01T24:00:00Z",
+            "12345678-1234-1234-1234-123456789abc",
+        ]
         pairs = [(compiled, json.dumps(text, ensure_ascii=False)) for text in [*texts, *known]]
         for (_, text), found in zip(pairs, fast(pairs), strict=True):
             assert found == slow(compiled, text)

@@ -89,7 +89,7 @@ def check(
     Returns:
         States and findings.
     """
-    roots = catalogue.roots[tool_of_call]
+    roots = catalogue.roots[np.maximum(tool_of_call, 0)]
     state = _states(arguments, tool_of_call, roots)
     rows = np.flatnonzero(state == S_VALID)
     outcome = catalogue.engine.run(arguments.data, arguments.tape, rows, roots[rows])
@@ -206,6 +206,8 @@ def _unknown(state: npt.NDArray[np.uint8], tools: pl.Series | None, catalogue: C
 def _about_name(name: str | None, known: list[str]) -> str:
     if not name:
         return "the call names no tool"
+    if name in known:
+        return f"tool {name!r} belongs to another agent"
     hint = did_you_mean(name, known)
     return f"tool {name!r} is unknown" + (f"; {hint}" if hint else "")
 

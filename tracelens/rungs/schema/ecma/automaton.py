@@ -134,7 +134,7 @@ def build(pattern: str) -> Automaton | None:
 
     Example:
         >>> build("^[A-Z]{3}$").steps.shape
-        (6, 128)
+        (5, 128)
         >>> build("(?=a)") is None
         True
     """

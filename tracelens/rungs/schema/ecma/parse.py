@@ -52,7 +52,7 @@ def parse(pattern: str) -> Node:
         (Edge(kind='start'), Char(point=97), Edge(kind='end'))
         >>> parse(r"abc\Z")
         Traceback (most recent call last):
-        tracelens.rungs.schema.ecma.syntax.PatternError: '\\Z' means nothing in ECMA-262, at position 3
+        tracelens.rungs.schema.ecma.syntax.PatternError: '\Z' means nothing in ECMA-262, at position 3
     """
     reader = _Reader(pattern)
     node = reader.choice()
