@@ -27,6 +27,9 @@ FORMS = np.array(
 )
 """``arguments_form`` by kind."""
 
+BYTES_PER_ROW = 32
+"""Bytes of input for which each inner table first gets room for a row; room that is not used costs no memory."""
+
 ANYTHING = (FALSE, TRUE, NUMBER, STRING, OBJECT, ARRAY)
 
 
@@ -192,7 +195,8 @@ def run(
     """
     n = starts.size
     errors = np.zeros((n, 2), np.int64)
-    rows = _room(projection, np.array([n] + [8 * n + 64] * (len(projection.tables) - 1), np.int64))
+    guess = 64 + 2 * n + (int(ends[-1] - starts[0]) // BYTES_PER_ROW if n else 0)
+    rows = _room(projection, np.array([n] + [guess] * (len(projection.tables) - 1), np.int64))
     work = _scratch(projection)
     record = 0
     while record < n:

@@ -25,6 +25,7 @@ from tracelens.columns import (
     TEXT,
     TRACES,
     group_offsets,
+    numbers,
     one_chunk,
     positions_in,
     table,
@@ -281,23 +282,24 @@ def _older(legacy: Found) -> pa.Table:
 
 
 def _results(calls: pa.Table, at: npt.NDArray[np.int64], message: Found, role: pa.Array) -> npt.NDArray[np.int64]:
-    """int64[calls]: the message with each call's result, -1 for none."""
+    """int64[calls]: the message with each call's result, -1 for none; joined by id, or by name where there is none."""
     answers = np.flatnonzero(_is(role, "tool", "function"))
     ids = message.text("tool_call_id", STRING, NUMBER).take(pa.array(answers))
     names = message.text("name").take(pa.array(answers))
-    keys = pa.concat_arrays([_keys(one_chunk(calls["call_id"]), one_chunk(calls["name"])), _keys(ids, names)])
-    codes = keys.dictionary_encode().indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
+    codes = _codes(one_chunk(calls["call_id"]), ids)
+    unnamed = codes < 0
+    if unnamed.any():
+        codes[unnamed] = codes.size + _codes(one_chunk(calls["name"]), names)[unnamed]
     taken = np.full(at.size, -1, np.int64)
     trace = message.parent.astype(np.int64)
     join_results(trace[at], at, codes[: at.size], trace[answers], answers, codes[at.size :], taken)
     return np.where(taken >= 0, answers[taken], -1) if answers.size else taken
 
 
-def _keys(ids: pa.Array, names: pa.Array) -> pa.Array:
-    """What joins a result to a call: the id, or the name where there is no id."""
-    by_id = pc.binary_join_element_wise(pa.scalar("id", TEXT), ids, pa.scalar(":", TEXT))
-    by_name = pc.binary_join_element_wise(pa.scalar("name", TEXT), names, pa.scalar(":", TEXT))
-    return one_chunk(pc.coalesce(by_id, by_name, pa.scalar("", TEXT)))
+def _codes(of_calls: pa.Array, of_results: pa.Array) -> npt.NDArray[np.int64]:
+    """int64[calls + results]: equal texts have equal numbers below their count; -1 for null."""
+    both = pa.concat_arrays([of_calls, of_results]).dictionary_encode()
+    return numbers(both.indices, default=-1).astype(np.int64)
 
 
 def _statuses(message: Found) -> pa.Array:
