@@ -192,6 +192,17 @@ def run(
         data: uint8, padded.
         starts: int64[records].
         ends: int64[records].
+
+    Example:
+        >>> from tracelens.columns import texts
+        >>> from tracelens.projection import Row
+        >>> wanted = Projection(Row("line", rows=[Row("call", "calls[*]", capture={"name": "tool.name"})]))
+        >>> lines = texts(['{"calls": [{"tool": {"name": "a"}}, {"x": 1}]}', '{"calls": "none"}', "{"])
+        >>> found = run(wanted, lines.data, lines.offsets[:-1].copy(), lines.offsets[1:].copy())
+        >>> found["line"].parent.tolist(), found["call"].parent.tolist(), found["call"].text("name").to_pylist()
+        ([0, 1], [0, 0], ['a', None])
+        >>> reason(int(found.errors[2, 0]))
+        'unterminated: the text ends inside a value'
     """
     n = starts.size
     errors = np.zeros((n, 2), np.int64)

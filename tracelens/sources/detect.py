@@ -54,6 +54,10 @@ def source_named(name: str) -> Source:
 
     Raises:
         UsageError: There is none.
+
+    Example:
+        >>> source_named("native").title
+        'TraceLens JSON lines: one trace a line, with tool_calls'
     """
     for source in SOURCES:
         if source.name == name:
@@ -81,6 +85,12 @@ def open_input(
     Raises:
         InputError: Nothing is there, or a file's format is not known.
         UsageError: No such format.
+
+    Example:
+        >>> import pyarrow as pa
+        >>> opened = open_input(pa.table({"trace_id": ["t", "t"], "name": ["find", "book"]}))
+        >>> [parse(block).calls["name"].to_pylist() for parse, block in opened.blocks()]
+        [['find', 'book']]
     """
     if not _is_path(source):
         table = CallTable()

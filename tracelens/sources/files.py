@@ -28,7 +28,12 @@ class File:
 
 
 def is_readable(path: Path) -> bool:
-    """Whether a file found in a folder is one that a source may read, by its suffix; hidden files are not."""
+    """Whether a file found in a folder is one that a source may read, by its suffix; hidden files are not.
+
+    Example:
+        >>> is_readable(Path("a.jsonl.gz")), is_readable(Path("notes.txt"))
+        (True, False)
+    """
     if path.name.startswith("."):
         return False
     suffix = Path(path.stem).suffix if path.suffix.lower() in COMPRESSED else path.suffix
