@@ -15,6 +15,7 @@ from typing import Any
 
 from tracelens.rungs.schema.decimals import is_multiple
 from tracelens.rungs.schema.ecma import compile_pattern
+from tracelens.rungs.schema.library import load
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
 
@@ -84,6 +85,7 @@ def drafts() -> dict[str, Any]:
         >>> drafts()[LATEST].__name__
         'Draft202012Validator'
     """
+    load()
     from jsonschema import validators
 
     originals = [
