@@ -91,14 +91,14 @@ def test_sql_sees_this_run_alone(tmp_path):
 def test_explain_aligns_calls(results):
     page = str(results.explain("t1"))
     for words in (
-        "call 3 book_flight  schema.additionalProperties",
-        "≈  1 search_flights            1 search_flights            partial",
+        "call 2 book_flight  schema.additionalProperties",
+        "≈  0 search_flights            0 search_flights            partial",
         '≠ date                   "2026-11-03"  expected "2026-11-02"',
         "= origin equal",
-        "+  2 search_flights            –                           extra",
+        "+  1 search_flights            –                           extra",
         '+ seat                   "12a"  not expected',
         "strict           0.33",
-        "first divergence at step 2",
+        "first divergence at call 1",
         "golden trace 100 of 100",
         "triage  failed at rung 1",
         "• search_flights: 1 call too many",

@@ -162,3 +162,25 @@ def test_reasons_are_counted_by_kind(tmp_path):
             (1, "f: 'time' is a required property", "c"),
             (1, "too many steps below", "c"),
         ]
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind"),
+    [
+        ('call 3: f.a[2].b is "x", expected "y"', "f.a[2].b is not as expected"),
+        ('call 3: f.a is missing, expected "y"', "f.a is missing"),
+        ('call 12: f.a = "x" was not expected', "f.a was not expected"),
+        ("call 1: f repeats call 0 and was not expected", "f repeats an earlier call"),
+        ("call 1: f was not expected", "f was not expected"),
+        ("expected call 1: f was not made", "f was not made"),
+        ("call 1: malformed entry", "malformed entry"),
+        ("accuracy_optimal is 0.3333, below 1", "accuracy_optimal below 1"),
+        ("f: -1.5e3 is less than the minimum of 0", "f: … is less than the minimum of 0"),
+        ("f.a: [1, 2] is too long", "f.a: … is too long"),
+        ("more than 3 steps", "more than 3 steps"),
+        (None, None),
+    ],
+)
+def test_the_kind_of_a_reason(sql, reason, kind):
+    literal = "NULL" if reason is None else connection.quoted(reason)
+    assert sql(f"SELECT reason_kind({literal})") == [(kind,)]

@@ -66,7 +66,7 @@ def _head(trace: Row) -> Iterator[Line]:
     facts = [f"case {trace['case_id']}"] if trace["case_id"] is not None else []
     facts += [f"agent {trace['agent']}"] if trace["agent"] is not None else []
     if trace["reference_index"] is not None and (trace["n_references"] or 0) > 1:
-        facts.append(f"reference {trace['reference_index'] + 1} of {trace['n_references']}")
+        facts.append(f"reference #{trace['reference_index']} of {trace['n_references']}")
     if trace["complete"] is False:
         facts.append("incomplete")
     route = trace["route"]
@@ -88,7 +88,7 @@ def _findings(of: TraceRows) -> Iterator[Line]:
         of.findings, key=lambda each: (each["severity"] != "error", each["rung"], _or(each["call_index"], -1))
     ):
         error = row["severity"] == "error"
-        place = "" if row["call_index"] is None else f"call {row['call_index'] + 1} "
+        place = "" if row["call_index"] is None else f"call {row['call_index']} "
         where = "".join((place, row["tool"] or "", f" {row['path']}" if row["path"] else ""))
         waived = f"  (waived until {row['waived_until']})" if row["waived_until"] else ""
         yield [
@@ -107,9 +107,9 @@ def _alignment(of: TraceRows) -> Iterator[Line]:
         yield [("  not compared: ", "warn"), (str(reason), "")]
         for call in of.calls:
             yield [
-                (f"  {call['call_index'] + 1:>3} ", "dim"),
+                (f"  {call['call_index']:>3} ", "dim"),
                 (short(_tool(call), _NAME), "name"),
-                ("  " + _arguments(call), ""),
+                ("  " + _arguments(call, WIDTH - _NAME - 10), ""),
             ]
         return
     pairing, rows = next(iter(of.alignments.items()))
@@ -172,7 +172,7 @@ def _trajectory(trace: Row) -> Iterator[Line]:
     more = ("any_order", "precision", "recall", "f1", "lcs")
     yield from _scores(trace, (*names, *more))
     if trace["first_divergence"] is not None:
-        yield [("  first divergence at step ", "dim"), (str(trace["first_divergence"] + 1), "strong")]
+        yield [("  first divergence at call ", "dim"), (str(trace["first_divergence"]), "strong")]
 
 
 def _accuracy(of: TraceRows) -> Iterator[Line]:
@@ -245,7 +245,7 @@ def _grade(value: float | None) -> Style:
 
 def _side(row: Row | None, index: str) -> str:
     """Number and tool of one side, padded."""
-    text = "–" if row is None else f"{row[index] + 1} {short(_tool(row), _NAME)}"
+    text = "–" if row is None else f"{row[index]} {short(_tool(row), _NAME)}"
     return f"{text:<{_NAME + 6}}"
 
 
@@ -253,10 +253,10 @@ def _tool(row: Row) -> str:
     return str(row["tool"] or row["name"] or "(no name)")
 
 
-def _arguments(row: Row) -> str:
+def _arguments(row: Row, width: int = WIDTH - 12) -> str:
     """The arguments as text, or why there is none."""
     if row.get("arguments") is not None:
-        return short(row["arguments"], WIDTH - 40)
+        return short(row["arguments"], width)
     return "any arguments" if row.get("arguments_state") == "any" else "no arguments"
 
 
