@@ -124,7 +124,9 @@ def small_number(buf: Any, start: int, end: int) -> tuple[int, int, int]:
 
 
 @lean
-def take_integers(data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
+def take_integers(
+    data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray
+) -> None:
     """Convert integer literals to int64 ``out``; other numbers are left to the caller (`ASK`)."""
     buf = pointer(data)
     for r in range(raw.size):
@@ -137,7 +139,9 @@ def take_integers(data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.
 
 
 @lean
-def take_floats(data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray) -> None:
+def take_floats(
+    data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray
+) -> None:
     """Convert numbers to the nearest double where that takes one exact division; others are left to the caller."""
     buf = pointer(data)
     for r in range(raw.size):
@@ -229,7 +233,9 @@ def parse_time(buf: Any, i: int, end: int) -> tuple[bool, int]:
 
 
 @lean
-def take_times(data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, valid: np.ndarray) -> None:
+def take_times(
+    data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, valid: np.ndarray
+) -> None:
     """Convert strings with an ISO 8601 time to int64 microseconds since 1970 in UTC; others are not valid."""
     buf = pointer(data)
     for r in range(raw.size):

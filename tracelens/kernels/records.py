@@ -96,11 +96,11 @@ def element_end(buf: Any, i: int, size: int) -> int:
         if c == 34:
             i = string_end(buf, i, size)
             continue
-        if c == 123 or c == 91:  # noqa: PLR1714 - Numba compares faster than it looks up
+        if c == 123 or c == 91:
             depth += 1
         elif c == 44 and depth == 0:
             return i
-        elif c == 125 or c == 93:  # noqa: PLR1714
+        elif c == 125 or c == 93:
             if depth == 0 and c == 93:
                 return i
             depth = max(depth - 1, 0)
