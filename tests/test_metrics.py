@@ -165,7 +165,9 @@ def test_parallel_calls_may_come_in_any_order() -> None:
 
 def test_credits_are_the_callers_to_change() -> None:
     assert metrics.accuracy_optimal([call("a", x=1)], [call("a", x=2)], name=0.25) == 0.25
-    assert metrics.accuracy_graded([call("a", x=1, y=1)], [call("a", x=2, y=1)], exact=0.8, name=0.2) == pytest.approx(0.5)
+    assert metrics.accuracy_graded([call("a", x=1, y=1)], [call("a", x=2, y=1)], exact=0.8, name=0.2) == pytest.approx(
+        0.5
+    )
 
 
 def test_agreement() -> None:

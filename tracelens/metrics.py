@@ -29,7 +29,8 @@ from tracelens.errors import UsageError, did_you_mean
 from tracelens.kernels.reference import scores as _scores
 from tracelens.kernels.reference import trajectory as _names
 from tracelens.kernels.reference.call_lists import read_match
-from tracelens.kernels.reference.pairing import PAIRINGS, UNIT, Match, pairs as _pairs
+from tracelens.kernels.reference.pairing import PAIRINGS, UNIT, Match
+from tracelens.kernels.reference.pairing import pairs as _pairs
 
 Entries = Sequence[Mapping[str, Any] | str | None]
 """A list of calls or of names."""
@@ -463,7 +464,9 @@ def pairs(
         ['exact', 'wrong_name', 'extra']
     """
     if pairing not in PAIRINGS:
-        raise UsageError(f"there is no pairing {pairing!r}", hint=did_you_mean(pairing, PAIRINGS) or ", ".join(PAIRINGS))
+        raise UsageError(
+            f"there is no pairing {pairing!r}", hint=did_you_mean(pairing, PAIRINGS) or ", ".join(PAIRINGS)
+        )
     match = _match(actual, expected, parallel, exact, name)
     rows = []
     for row in _pairs(match, pairing, (exact, name)):

@@ -18,7 +18,9 @@ from tracelens.kernels.reference.scores import accuracy, accuracy_in_closed_form
 CREDITS = ((1.0, 0.5), (1.0, 1.0), (0.25, 0.0))
 
 
-def run(match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR) -> dict[str, np.ndarray]:
+def run(
+    match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR
+) -> dict[str, np.ndarray]:
     """Pair one unit with the kernel."""
     n = len(match.actual)
     found = {
@@ -28,7 +30,9 @@ def run(match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DEN
         "agreed": np.empty(1, np.int64),
         "unknown": np.empty(1, np.bool_),
     }
-    pair_units(one_unit(match), *records(match), credit[0] > credit[1], np.zeros(1, np.int64), *found.values(), dense, linear)
+    pair_units(
+        one_unit(match), *records(match), credit[0] > credit[1], np.zeros(1, np.int64), *found.values(), dense, linear
+    )
     return found
 
 
@@ -41,7 +45,9 @@ def rows_of(match: Match, pairing: int, found: dict[str, np.ndarray]) -> list[tu
     return [(i, j, STATUSES[s], g) for _, i, j, s, g in zip(*(x.tolist() for x in out), strict=True)]
 
 
-def assert_same(match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR) -> None:
+def assert_same(
+    match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR
+) -> None:
     found = run(match, credit, dense, linear)
     for p, pairing in enumerate(PAIRINGS):
         want = pairs(match, pairing, credit)
@@ -76,7 +82,10 @@ def test_kernel_equals_reference_on_many_equal_calls(data: st.DataObject) -> Non
 def test_long_lists_group_by_sorting() -> None:
     """More calls than the insertion sort takes."""
     rng = np.random.default_rng(3)
-    both = [[call("abcdef"[k], {"x": int(v)}) for k, v in zip(rng.integers(0, 6, 80), rng.integers(0, 9, 80), strict=True)] for _ in range(2)]
+    both = [
+        [call("abcdef"[k], {"x": int(v)}) for k, v in zip(rng.integers(0, 6, 80), rng.integers(0, 9, 80), strict=True)]
+        for _ in range(2)
+    ]
     assert_same(Match.by_value(*both))
 
 
@@ -163,7 +172,9 @@ def test_malformed_call_leaves_its_neighbours_alone() -> None:
     assert_same(match)
 
 
-@pytest.mark.parametrize(("part", "whole", "want"), [(1, 3, 333333333), (2, 3, 666666667), (1, 2, 500000000), (0, 4, 0)])
+@pytest.mark.parametrize(
+    ("part", "whole", "want"), [(1, 3, 333333333), (2, 3, 666666667), (1, 2, 500000000), (0, 4, 0)]
+)
 def test_agreement_is_rounded_to_nine_decimals(part: int, whole: int, want: int) -> None:
     left = dict.fromkeys(map(str, range(whole)), 0)
     assert agreement(left, {k: int(int(k) >= part) for k in left}) == want

@@ -81,10 +81,13 @@ def test_pair_rows_equal_the_definitions(match: Match) -> None:
         assert frame["pair_index"].to_list() == list(range(len(want)))
 
 
-
 def worked_example() -> Match:
     """Search with a wrong date, the same search again, and a booking with a seat nobody asked for."""
-    actual = [call("search", {"x": 1, "y": 1, "z": 3}), call("search", {"x": 1, "y": 1, "z": 3}), call("book", {"x": 1, "y": 2})]
+    actual = [
+        call("search", {"x": 1, "y": 1, "z": 3}),
+        call("search", {"x": 1, "y": 1, "z": 3}),
+        call("book", {"x": 1, "y": 2}),
+    ]
     expected = [call("search", {"x": 1, "y": 1, "z": 2}), call("book", {"x": 1})]
     return Match.by_value(actual, expected)
 
@@ -125,7 +128,11 @@ def test_worked_example() -> None:
 
 def test_worked_example_step_by_step() -> None:
     units, a, e, *_ = sides(worked_example())
-    assert step_frame(units, a, e).rows() == [(0, 0, 0, 0, "correct"), (0, 1, 1, None, "unexpected"), (0, 2, 2, 1, "correct")]
+    assert step_frame(units, a, e).rows() == [
+        (0, 0, 0, 0, "correct"),
+        (0, 1, 1, None, "unexpected"),
+        (0, 2, 2, 1, "correct"),
+    ]
 
 
 NOTHING = {
@@ -148,8 +155,33 @@ NOTHING = {
     ("actual", "expected", "want"),
     [
         ("", "", NOTHING),
-        ("", "a", {"strict": 0.0, "unordered": 0.0, "subset": 0.0, "superset": 1.0, "accuracy_optimal": 0.0, "precision": 1.0, "recall": 0.0, "superset_partial": 1.0, "first_divergence": 0}),
-        ("a", "", {"subset": 1.0, "superset": 0.0, "any_order": 1.0, "in_order": 1.0, "golden_score": 0.0, "subset_partial": 1.0}),
+        (
+            "",
+            "a",
+            {
+                "strict": 0.0,
+                "unordered": 0.0,
+                "subset": 0.0,
+                "superset": 1.0,
+                "accuracy_optimal": 0.0,
+                "precision": 1.0,
+                "recall": 0.0,
+                "superset_partial": 1.0,
+                "first_divergence": 0,
+            },
+        ),
+        (
+            "a",
+            "",
+            {
+                "subset": 1.0,
+                "superset": 0.0,
+                "any_order": 1.0,
+                "in_order": 1.0,
+                "golden_score": 0.0,
+                "subset_partial": 1.0,
+            },
+        ),
         ("abc", "ab", {"subset": 1.0, "superset": 0.0, "strict": 2 / 3, "unordered": 2 / 3, "first_divergence": 2}),
         ("ab", "abc", {"first_divergence": 2, "subset": 0.0, "superset": 1.0}),
     ],
@@ -179,7 +211,7 @@ def test_parallel_calls_know_trace_and_turn() -> None:
 
 
 def test_no_units() -> None:
-    units, a, e, *_ = sides(Match.by_value([], []))
+    _, a, e, *_ = sides(Match.by_value([], []))
     none = Units(*(np.zeros(0, np.int64) for _ in range(4)))
     scores = score_units(none, a, e)
     assert scores.frame.height == 0

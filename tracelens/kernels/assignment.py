@@ -96,6 +96,35 @@ def _grow(
         nearest = via
 
 
+@njit(nogil=True, cache=True, _nrt=True)
+def solve(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64, I64]:
+    """A best assignment, padded to a square with nobodies.
+
+    Returns:
+        The column of each row, the row of each column, and the prices of rows and of columns.
+    """
+    rows, columns = row_type.size, column_type.size
+    size = max(rows, columns)
+    mate, owner = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
+    if rows <= columns:
+        found, row_price, column_price = heaviest(weight, row_type, column_type)
+        for c in range(columns):
+            if found[c] >= 0:
+                mate[found[c]], owner[c] = c, found[c]
+    else:
+        found, column_price, row_price = heaviest(np.ascontiguousarray(weight.T), column_type, row_type)
+        for r in range(rows):
+            if found[r] >= 0:
+                mate[r], owner[found[r]] = found[r], r
+    spare = 0
+    for c in range(size):
+        if owner[c] < 0:
+            while mate[spare] >= 0:
+                spare += 1
+            owner[c], mate[spare] = spare, c
+    return mate, owner, row_price, column_price
+
+
 @lean
 def is_tight(weight: I64, row_type: I64, column_type: I64, row_price: I64, column_price: I64, r: int, c: int) -> bool:
     """Whether some best assignment may pair r and c, both prices spent.

@@ -71,9 +71,7 @@ def _large(a: I32, e: I32, out: I64) -> None:
 
 
 @njit(nogil=True, cache=True)
-def multiset_scores(
-    units: I64, a_code: I32, e_code: I32, small: int
-) -> I64:
+def multiset_scores(units: I64, a_code: I32, e_code: I32, small: int) -> I64:
     """The order-free numbers of every unit.
 
     Args:

@@ -15,56 +15,24 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tracelens.kernels.jit import lean
-from tracelens.kernels.assignment import FAR, heaviest, smallest_column, take_column
+from tracelens.kernels.assignment import smallest_column, solve, take_column
 from tracelens.kernels.calls import (
-    B1,
     I32,
     I64,
-    U64,
     UNIT,
-    USABLE,
     Calls,
     Links,
     Tops,
-    agreement_of,
     is_exact,
     worth_of,
 )
+from tracelens.kernels.jit import lean
+from tracelens.kernels.leftovers import pair_many
 
 DENSE = 64
 """Up to this many possible pairs of one name are assigned directly, without looking for equal calls first."""
 SORTED = 64
 """From this many calls on grouping by name sorts instead of inserting."""
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def stable_order(x: U64, y: U64) -> I64:
-    """Positions sorted by x, then y, then position: a bottom-up merge sort.
-
-    NumPy's own would be compiled once per type of its argument, which takes longer than all other kernels here.
-    """
-    size = x.size
-    order, other = np.arange(size), np.empty(size, np.int64)
-    width = 1
-    while width < size:
-        for start in range(0, size, 2 * width):
-            middle, stop = min(start + width, size), min(start + 2 * width, size)
-            p, q = start, middle
-            for at in range(start, stop):
-                left = q >= stop
-                if not left and p < middle:
-                    i, j = order[p], order[q]
-                    left = x[i] < x[j] or (x[i] == x[j] and y[i] <= y[j])
-                if left:
-                    other[at] = order[p]
-                    p += 1
-                else:
-                    other[at] = order[q]
-                    q += 1
-        order, other = other, order
-        width *= 2
-    return order
 
 
 @njit(nogil=True, cache=True, _nrt=True)
@@ -154,7 +122,18 @@ def pair_optimal(
                 p, q = p_stop, q_stop
                 continue
             _pair_name(
-                a, a_top, e, e_top, rel, a_order[p:p_stop], e_order[q:q_stop], exact_first, dense, a_first, e_first, partner
+                a,
+                a_top,
+                e,
+                e_top,
+                rel,
+                a_order[p:p_stop],
+                e_order[q:q_stop],
+                exact_first,
+                dense,
+                a_first,
+                e_first,
+                partner,
             )
             p, q = p_stop, q_stop
 
@@ -194,7 +173,7 @@ def _pair_name(
     elif rows.size == 2 and columns.size == 2:
         _pair_two(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
     elif by_value and rows.size * columns.size > dense:
-        _pair_many(a, a_top, e, e_top, rel, rows, columns, a_first, e_first, partner)
+        pair_many(a, a_top, e, e_top, rel, rows, columns, a_first, e_first, partner)
     else:
         _pair_directly(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
 
@@ -238,40 +217,15 @@ def _pair_two(
     partner: I32,
 ) -> None:
     """Two calls on both sides: straight or crossed."""
-    straight = worth_of(a, a_top, e, e_top, rel, rows[0], columns[0], bonus) + worth_of(a, a_top, e, e_top, rel, rows[1], columns[1], bonus)
-    crossed = worth_of(a, a_top, e, e_top, rel, rows[0], columns[1], bonus) + worth_of(a, a_top, e, e_top, rel, rows[1], columns[0], bonus)
+    straight = worth_of(a, a_top, e, e_top, rel, rows[0], columns[0], bonus) + worth_of(
+        a, a_top, e, e_top, rel, rows[1], columns[1], bonus
+    )
+    crossed = worth_of(a, a_top, e, e_top, rel, rows[0], columns[1], bonus) + worth_of(
+        a, a_top, e, e_top, rel, rows[1], columns[0], bonus
+    )
     cross = 1 if crossed > straight else 0
     partner[rows[0] - a_first] = columns[cross] - e_first
     partner[rows[1] - a_first] = columns[1 - cross] - e_first
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def solve(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64, I64]:
-    """A best assignment, padded to a square with nobodies.
-
-    Returns:
-        The column of each row, the row of each column, and the prices of rows and of columns.
-    """
-    rows, columns = row_type.size, column_type.size
-    size = max(rows, columns)
-    mate, owner = np.full(size, -1, np.int64), np.full(size, -1, np.int64)
-    if rows <= columns:
-        found, row_price, column_price = heaviest(weight, row_type, column_type)
-        for c in range(columns):
-            if found[c] >= 0:
-                mate[found[c]], owner[c] = c, found[c]
-    else:
-        found, column_price, row_price = heaviest(np.ascontiguousarray(weight.T), column_type, row_type)
-        for r in range(rows):
-            if found[r] >= 0:
-                mate[r], owner[found[r]] = found[r], r
-    spare = 0
-    for c in range(size):
-        if owner[c] < 0:
-            while mate[spare] >= 0:
-                spare += 1
-            owner[c], mate[spare] = spare, c
-    return mate, owner, row_price, column_price
 
 
 @njit(nogil=True, cache=True, _nrt=True)
@@ -306,239 +260,3 @@ def _pair_directly(
         settled[r] = True
         if c < columns.size:
             partner[rows[r] - a_first] = columns[c] - e_first
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def kinds(a: Calls, e: Calls, rows: I64, columns: I64) -> tuple[I64, int]:
-    """Number the distinct calls among `rows`, then `columns`: equal arguments, equal kind.
-
-    A call whose arguments are unknown or unusable equals nothing and is a kind of its own.
-
-    Returns:
-        The kind of each row and, after them, of each column; and how many kinds there are.
-    """
-    n = rows.size
-    total = n + columns.size
-    hi, lo, whole = np.empty(total, np.uint64), np.empty(total, np.uint64), np.empty(total, np.bool_)
-    for k in range(n):
-        hi[k], lo[k] = a[rows[k]].hi, a[rows[k]].lo
-        whole[k] = a[rows[k]].flags & USABLE != 0
-    for k in range(columns.size):
-        hi[n + k], lo[n + k] = e[columns[k]].hi, e[columns[k]].lo
-        whole[n + k] = e[columns[k]].flags & USABLE != 0
-    order = stable_order(hi, lo)
-    kind, count = np.empty(total, np.int64), 0
-    known, last = -1, 0  # kind and position of the last whole call
-    for k in order:
-        if whole[k] and known >= 0 and hi[k] == hi[last] and lo[k] == lo[last]:
-            kind[k] = known
-            continue
-        kind[k] = count
-        if whole[k]:
-            known, last = count, k
-        count += 1
-    return kind, count
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def _samples(kind: I64, left: I64) -> I64:
-    """The first call of every kind that leaves calls over, by kind."""
-    first, copies = copies_of(kind, left.size)
-    which = np.flatnonzero(left)
-    return copies[first[which]]
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def copies_of(kind: I64, count: int) -> tuple[I64, I64]:
-    """Positions by kind, ascending within one: bounds [count + 1] and positions."""
-    first, copies = np.zeros(count + 1, np.int64), np.empty(kind.size, np.int64)
-    for k in range(kind.size):
-        first[kind[k] + 1] += 1
-    for k in range(count):
-        first[k + 1] += first[k]
-    place = first.copy()
-    for k in range(kind.size):
-        copies[place[kind[k]]] = k
-        place[kind[k]] += 1
-    return first, copies
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def _pair_many(
-    a: Calls,
-    a_top: Tops,
-    e: Calls,
-    e_top: Tops,
-    rel: Links,
-    rows: I64,
-    columns: I64,
-    a_first: int,
-    e_first: int,
-    partner: I32,
-) -> None:
-    """Equal calls pair as multisets; what is left over is assigned only if it makes a difference."""
-    kind, count = kinds(a, e, rows, columns)
-    row_kind, column_kind = kind[: rows.size], kind[rows.size :]
-    exact, row_left, column_left = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
-    for k in range(row_kind.size):
-        row_left[row_kind[k]] += 1
-    for k in range(column_kind.size):
-        column_left[column_kind[k]] += 1
-    for k in range(count):
-        exact[k] = min(row_left[k], column_left[k])
-        row_left[k] -= exact[k]
-        column_left[k] -= exact[k]
-    chosen = np.full(rows.size, -1, np.int64)
-    mine, theirs = rows[_samples(row_kind, row_left)], columns[_samples(column_kind, column_left)]
-    if mine.size == 0 or theirs.size == 0 or _no_difference(a, a_top, e, e_top, mine, theirs):
-        _settle_freely(row_kind, column_kind, exact, row_left, column_left, chosen)
-    else:
-        weight = np.empty((mine.size, theirs.size), np.int64)
-        for r in range(mine.size):
-            for c in range(theirs.size):
-                weight[r, c] = agreement_of(a, a_top, e, e_top, rel, mine[r], theirs[c])
-        _settle_assigned(weight, row_kind, column_kind, exact, row_left, column_left, chosen)
-    for r in range(rows.size):
-        if chosen[r] >= 0:
-            partner[rows[r] - a_first] = columns[chosen[r]] - e_first
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def _settle_freely(
-    row_kind: I64, column_kind: I64, exact: I64, row_left: I64, column_left: I64, chosen: I64
-) -> None:
-    """Each actual call in order takes the first expected call it may have: an equal one, or any left over."""
-    first, copies = copies_of(column_kind, exact.size)
-    used = np.zeros(column_kind.size, np.bool_)
-    spare = 0
-    for r in range(row_kind.size):
-        mine = row_kind[r]
-        best = np.int64(FAR)
-        if exact[mine] > 0:
-            best = copies[first[mine]]
-        if row_left[mine] > 0:
-            while spare < used.size and (used[spare] or column_left[column_kind[spare]] == 0):
-                spare += 1
-            if spare < best and spare < used.size:
-                best = spare
-        if best == FAR:
-            continue
-        theirs = column_kind[best]
-        if theirs == mine:
-            exact[mine] -= 1
-        else:
-            row_left[mine] -= 1
-            column_left[theirs] -= 1
-        first[theirs] += 1
-        used[best], chosen[r] = True, best
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def _settle_assigned(
-    weight: I64, row_kind: I64, column_kind: I64, exact: I64, row_left: I64, column_left: I64, chosen: I64
-) -> None:
-    """Assign what is left over by agreement, then settle each actual call in order: an equal call, or its share of that.
-
-    A kind that leaves actual calls over owns as many *slots* in the assignment; which of its calls fill them is open
-    until they are settled. The same goes for expected calls.
-    """
-    first, copies = copies_of(column_kind, exact.size)
-    row_type, row_slot, _ = _slots(row_left)
-    column_type, _, column_kinds = _slots(column_left)
-    mate, owner, row_price, column_price = solve(weight, row_type, column_type)
-    size = mate.size
-    settled, move, queue = np.zeros(size, np.bool_), np.empty(size, np.int64), np.empty(size + 1, np.int64)
-    rank = np.empty(column_type.size, np.int64)
-    for c in range(rank.size):
-        rank[c] = copies[first[column_kinds[column_type[c]]]]
-    for r in range(row_kind.size):
-        mine = row_kind[r]
-        equal = copies[first[mine]] if exact[mine] > 0 else FAR
-        if row_left[mine] > 0:
-            slot = row_slot[mine]
-            c = smallest_column(
-                weight, row_type, column_type, row_price, column_price, slot, rank, mate, owner, settled, move, queue
-            )
-            place = rank[c] if c < rank.size else FAR
-            if place < equal or exact[mine] == 0:
-                if c != mate[slot]:
-                    take_column(slot, c, mate, owner, move)
-                settled[slot] = True
-                row_slot[mine] += 1
-                row_left[mine] -= 1
-                equal = place
-        if equal == FAR:
-            continue
-        theirs = column_kind[equal]
-        exact[mine] -= theirs == mine
-        first[theirs] += 1
-        chosen[r] = equal
-        if first[theirs] < copies.size:
-            for c in range(rank.size):
-                if column_kinds[column_type[c]] == theirs:
-                    rank[c] = copies[first[theirs]]
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def _slots(left: I64) -> tuple[I64, I64, I64]:
-    """The type of each slot, the first slot of each kind, and the kind of each type; types are kinds with slots."""
-    which = np.flatnonzero(left)
-    place = np.empty(left.sum(), np.int64)
-    start = np.zeros(left.size, np.int64)
-    at = 0
-    for k in range(which.size):
-        start[which[k]] = at
-        for _ in range(left[which[k]]):
-            place[at] = k
-            at += 1
-    return place, start, which
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def _no_difference(a: Calls, a_top: Tops, e: Calls, e_top: Tops, mine: I64, theirs: I64) -> bool:
-    """Whether all agreements between these calls are certainly equal, found by sorting their arguments.
-
-    They are 0 if no argument has a value that occurs on both sides. They are equal if every call has the same
-    arguments and each of these is either one constant everywhere or never equal across the sides.
-    """
-    total = 0
-    for i in mine:
-        total += a[i].top_count
-    for j in theirs:
-        total += e[j].top_count
-    key, hi, lo = np.empty(total, np.uint64), np.empty(total, np.uint64), np.empty(total, np.uint64)
-    split = _copy_arguments(a, a_top, mine, 0, key, hi, lo)
-    _copy_arguments(e, e_top, theirs, split, key, hi, lo)
-    order = stable_order(hi, lo)
-    order = order[stable_order(key[order], key[order])]
-    nothing, alike = True, True
-    start = 0
-    while start < total:
-        stop, values, common = start, 0, False
-        while stop < total and key[order[stop]] == key[order[start]]:
-            value, ours, other = order[stop], False, False
-            while stop < total and key[order[stop]] == key[value] and _same(hi, lo, order[stop], value):
-                ours, other = ours or order[stop] < split, other or order[stop] >= split
-                stop += 1
-            values += 1
-            common = common or (ours and other)
-        nothing = nothing and not common
-        alike = alike and stop - start == mine.size + theirs.size and (values == 1 or not common)
-        start = stop
-    return nothing or alike
-
-
-@lean
-def _same(hi: U64, lo: U64, x: int, y: int) -> bool:
-    """Whether two entries have one value."""
-    return hi[x] == hi[y] and lo[x] == lo[y]
-
-
-@lean
-def _copy_arguments(side: Calls, top: Tops, calls: I64, at: int, key: U64, hi: U64, lo: U64) -> int:
-    """Copy the top-level arguments of some calls to `key`, `hi`, `lo` from `at` on; returns where they end."""
-    for call in calls:
-        for k in range(side[call].top_first, side[call].top_first + side[call].top_count):
-            key[at], hi[at], lo[at] = top[k].key, top[k].hi, top[k].lo
-            at += 1
-    return at

@@ -9,15 +9,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tracelens.kernels.jit import lean
 from tracelens.kernels.calls import (
     B1,
+    CAPTURED,
     I32,
     I64,
-    U8,
-    CAPTURED,
     JOINED,
     MALFORMED_ENTRY,
+    U8,
     UNIT,
     Calls,
     Links,
@@ -25,7 +24,9 @@ from tracelens.kernels.calls import (
     agreement_of,
     is_exact,
 )
-from tracelens.kernels.optimal import DENSE, copies_of, kinds, order_by_name, pair_optimal, run_of_name
+from tracelens.kernels.jit import lean
+from tracelens.kernels.leftovers import copies_of, kinds
+from tracelens.kernels.optimal import order_by_name, pair_optimal, run_of_name
 
 POSITIONAL, BEST_UNUSED, OPTIMAL = 0, 1, 2
 EXACT, PARTIAL, NAME_ONLY, WRONG_NAME, MISSING, EXTRA, MALFORMED = 0, 1, 2, 3, 4, 5, 6
@@ -72,7 +73,20 @@ def pair_positional(
         window = max(min(stop, e_count) - start, 0)
         mine = partner[start:stop]
         pair_optimal(
-            a, a_top, e, e_top, rel, a_first + start, stop - start, e_first + start, window, exact_first, dense, a_order, e_order, mine
+            a,
+            a_top,
+            e,
+            e_top,
+            rel,
+            a_first + start,
+            stop - start,
+            e_first + start,
+            window,
+            exact_first,
+            dense,
+            a_order,
+            e_order,
+            mine,
         )
         used[:window] = False
         for k in range(mine.size):
@@ -187,9 +201,7 @@ def _look_up_name(
 
 
 @lean
-def all_exact(
-    a: Calls, e: Calls, rel: Links, a_first: int, a_count: int, e_first: int, e_count: int
-) -> bool:
+def all_exact(a: Calls, e: Calls, rel: Links, a_first: int, a_count: int, e_first: int, e_count: int) -> bool:
     """Whether both lists are equal call by call, by value: then every pairing is the positional one."""
     if a_count != e_count:
         return False

@@ -29,8 +29,8 @@ def count_columns(paired: Paired) -> dict[str, pl.Series]:
             name = f"n_{status}_{pairing}"
             values = pl.Series(name, paired.counts[:, p, STATUSES.index(status)].astype(np.int32))
             columns[name] = mask(values, paired.unknown) if status in {"exact", "partial"} else values
-    for name, status in (("n_wrong_name_positional", WRONG_NAME), ("n_malformed", MALFORMED)):
-        columns[name] = pl.Series(name, paired.counts[:, 0, status].astype(np.int32))
+    for name, code in (("n_wrong_name_positional", WRONG_NAME), ("n_malformed", MALFORMED)):
+        columns[name] = pl.Series(name, paired.counts[:, 0, code].astype(np.int32))
     return columns
 
 

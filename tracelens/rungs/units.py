@@ -221,7 +221,7 @@ def pair_calls(
     e: CallArrays,
     related: Related | None = None,
     joined: B1 | None = None,
-    credit: Credit = Credit(),  # noqa: B008 - frozen
+    credit: Credit = Credit(),
 ) -> Paired:
     """Pair the calls of every unit three ways.
 

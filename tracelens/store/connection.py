@@ -82,8 +82,9 @@ def attach_runs(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) 
 
 def macro_statements() -> Iterator[str]:
     """The statements that make the macros of sql/macros."""
-    for _, text in sql_files("macros"):
-        yield text
+    files = dict(sql_files("macros"))
+    for name in _ordered(files):
+        yield files[name]
 
 
 def view_statements() -> Iterator[str]:
@@ -99,18 +100,18 @@ def view_statements() -> Iterator[str]:
 
 
 def _ordered(files: dict[str, str]) -> list[str]:
-    """Names of views so that each comes after those it reads."""
+    """Names of views or macros so that each comes after those it reads."""
     done: list[str] = []
     while len(done) < len(files):
         ready = [name for name in files if name not in done and _needs(name, files) <= set(done)]
         if not ready:
-            raise InternalError(f"views that need each other: {', '.join(sorted(set(files) - set(done)))}")
+            raise InternalError(f"views or macros that need each other: {', '.join(sorted(set(files) - set(done)))}")
         done += ready
     return done
 
 
 def _needs(name: str, files: dict[str, str]) -> set[str]:
-    """The other views that a view's text names outside its comments."""
+    """The other objects that an object's text names outside its comments."""
     code = re.sub(r"--.*", "", files[name])
     return {other for other in files if other != name and re.search(rf"\b{other}\b", code)}
 

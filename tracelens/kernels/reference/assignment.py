@@ -57,28 +57,23 @@ def cheapest(cost: Sequence[Sequence[int]]) -> list[int]:
     owner = [n] * (m + 1)  # of a column; n = nobody. Column m stands for the row that is looking for one.
     for start in range(n):
         owner[m] = start
-        slack: list[int | None] = [None] * m
+        slack: dict[int, int] = {}  # by column outside the tree: how much dearer than free its best pair is
         origin = [m] * m
-        column, seen = m, {m}
+        column, seen = m, [m]
         while owner[column] != n:
             row = owner[column]
-            delta, nearest = None, m
-            for j in range(m):
-                if j in seen:
-                    continue
+            for j in set(range(m)).difference(seen):
                 reduced = cost[row][j] - price_row[row] - price_column[j]
-                best = slack[j]
-                if best is None or reduced < best:
-                    slack[j], origin[j], best = reduced, column, reduced
-                if delta is None or best < delta:
-                    delta, nearest = best, j
-            assert delta is not None
+                if j not in slack or reduced < slack[j]:
+                    slack[j], origin[j] = reduced, column
+            nearest = min(slack, key=slack.__getitem__)
+            delta = slack.pop(nearest)
             for j in seen:
                 price_row[owner[j]] += delta
                 price_column[j] -= delta
-            slack = [None if s is None else s - delta for s in slack]
+            slack = {j: s - delta for j, s in slack.items()}
             column = nearest
-            seen.add(column)
+            seen.append(column)
         while column != m:
             owner[column] = owner[origin[column]]
             column = origin[column]

@@ -184,9 +184,7 @@ def pair_best(
     for name in {match.expected[j].name for j in columns}:
         theirs = [j for j in columns if match.expected[j].name == name]
         mine = [i for i in rows if match.same_name(i, theirs[0])]
-        worth = [
-            [((exact if match.is_exact(i, j) else name_only), match.agree(i, j)) for j in theirs] for i in mine
-        ]
+        worth = [[((exact if match.is_exact(i, j) else name_only), match.agree(i, j)) for j in theirs] for i in mine]
         for row, column in enumerate(best_assignment(worth)):
             if column is not None:
                 chosen[mine[row]] = theirs[column]
@@ -218,8 +216,10 @@ def pairs(match: Match, pairing: str = "optimal", credit: tuple[float, float] = 
     Returns:
         One row per pair and per call left over; agreement is given for exact and partial pairs.
     """
-    make = {"positional": positional, "best_unused": best_unused, "optimal": lambda m: optimal(m, credit)}
-    partners = make[pairing](match)
+    if pairing == "optimal":
+        partners = optimal(match, credit)
+    else:
+        partners = {"positional": positional, "best_unused": best_unused}[pairing](match)
     rows = []
     for i, j in enumerate(partners):
         state = status(match, i, j)

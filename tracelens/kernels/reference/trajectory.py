@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from itertools import groupby, takewhile
+from itertools import groupby
 
 Names = Sequence[str | None]
 Turns = Sequence[int | None]
@@ -134,8 +134,8 @@ def in_order(actual: Names, expected: Names, turns: Turns | None = None) -> floa
     done = 0
     for group in parallel_groups(turns, len(a)):
         left = Counter(a[i] for i in group)
-        for name in takewhile(lambda name: left[name] > 0, e[done : done + len(group)]):
-            left[name] -= 1
+        while done < len(e) and left[e[done]]:
+            left[e[done]] -= 1
             done += 1
     return float(done == len(e))
 
