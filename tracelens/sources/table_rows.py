@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -90,6 +90,12 @@ OF_TRACE = {
 }
 """Columns of `tracelens.columns.TRACES` and the table columns they come from."""
 
+OF_CALL = (
+    *("name", "arguments", "arguments_form", "malformed", "call_id", "turn", "agent", "depth", "status", "result"),
+    *("error", "started_at", "duration_ms", "kind"),
+)
+"""Columns of `tracelens.columns.CALLS` that are table columns of the same name."""
+
 TYPES: dict[str, pa.DataType] = {
     "text": TEXT,
     "whole": pa.int64(),
@@ -155,7 +161,8 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     kind = _kinds(rows)
     bad = ~given | (kind < 0)
     rejects = _rejects(rows, bad, given, sources)
-    rows, kind = rows.filter(pa.array(~bad)), kind[~bad]
+    if bad.any():
+        rows, kind = rows.filter(pa.array(~bad)), kind[~bad]
     ids = one_chunk(rows["trace_id"])
     first = _starts(ids)
     trace = np.zeros(len(ids), np.int64)
@@ -211,6 +218,7 @@ def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.i
         if given.null_count < len(given):
             index = numbers(given, default=np.iinfo(np.int64).max)
             where = where[np.lexsort((index, trace[where]))]
+    rows = _some(rows, OF_CALL)
     part = rows.take(pa.array(where)) if where.size < rows.num_rows or np.any(np.diff(where) != 1) else rows
     get = _getter(part)
     of, n = trace[where], where.size
@@ -241,6 +249,11 @@ def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.i
     )
 
 
+def _some(rows: pa.Table, names: Iterable[str]) -> pa.Table:
+    """Those of the columns that are there."""
+    return rows.select([name for name in names if name in rows.column_names])
+
+
 def _getter(rows: pa.Table) -> Callable[[str], Any]:
     """Columns by name; one that is not there is all null."""
 
@@ -262,13 +275,13 @@ def _expected(
     counts = np.zeros(n, np.int64)
     if not where.size:
         return EXPECTED.empty_table(), counts
-    get = _getter(rows.take(pa.array(where)))
+    get = _getter(_some(rows, ("reference_index", "call_index", "name")).take(pa.array(where)))
     reference = numbers(pc.fill_null(get("reference_index"), 0)).astype(np.int64)
     index = numbers(get("call_index"), default=np.iinfo(np.int64).max)
     np.maximum.at(counts, trace[where], reference + 1)
     order = np.lexsort((index, reference, trace[where]))
     order = order[valid(get("name"))[order]]
-    get = _getter(rows.take(pa.array(where[order])))
+    get = _getter(_some(rows, ("name", "arguments")).take(pa.array(where[order])))
     of, reference = trace[where[order]], reference[order]
     group = np.concatenate([[0], np.cumsum((np.diff(of) != 0) | (np.diff(reference) != 0))]) if order.size else of
     arguments = get("arguments")
