@@ -42,7 +42,7 @@ def score_run(
     """Score every trace of a source and store the results.
 
     Args:
-        source: A path, glob, folder or list of them, or a table of call rows in memory.
+        source: A path, glob, folder or list of them, a table of call rows in memory, or an input opened before.
         suite: What to score against.
         out: The results folder, to which the run is added.
         format: Name of the input format, or ``auto``.
@@ -59,7 +59,7 @@ def score_run(
         StateError: A database of a state check cannot be reached.
         StoreError: The results cannot be written.
     """
-    opened = open_input(source, format, block_size=block_size)
+    opened = source if isinstance(source, Opened) else open_input(source, format, block_size=block_size)
     plan = Plan.compile(suite)
     tally = Tally(plan.cases)
     with RunWriter(out) as writer:
