@@ -56,20 +56,22 @@ def export(
     if form not in {"csv", "parquet", "arrow"}:
         hint = did_you_mean(form, ("duckdb", "csv", "parquet", "arrow"))
         raise UsageError(f"cannot export as {form!r}", hint=hint or "duckdb, csv, parquet and arrow are possible")
-    folder = Path(to)
+    return _to_files(Path(path), Path(to), form, names)
+
+
+def _to_files(path: Path, folder: Path, form: Form, names: tuple[str, ...]) -> list[Path]:
+    """One file per table or view."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise StoreError(f"cannot write here ({error.strerror})", where=str(to)) from error
-    with connect(path) as connection:
-        known = [
-            row[0] for row in connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-        ]
-        for name in names:
-            if name not in known:
-                raise UsageError(f"no table or view {name!r}", where=str(path), hint=did_you_mean(name, known))
-        files = [folder / f"{name}.{form}" for name in names]
+        raise StoreError(f"cannot write here ({error.strerror})", where=str(folder)) from error
+    files = [folder / f"{name}.{form}" for name in names]
+    with connect(path, comments=False) as connection:
+        views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
         for name, file in zip(names, files, strict=True):
+            if (name,) not in views:
+                hint = did_you_mean(name, [view for (view,) in views])
+                raise UsageError(f"no table or view {name!r}", where=str(path), hint=hint)
             if form == "arrow":
                 _to_arrow(connection.sql(f'FROM "{name}"'), file)
             else:
