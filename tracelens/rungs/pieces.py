@@ -32,10 +32,11 @@ def pieces(data: Bytes, begins: Numbers, ends: Numbers) -> pl.Series:
     np.cumsum(ends - begins, out=offsets[1:])
     out = np.empty(int(offsets[-1]), np.uint8)
     check_paths.gather(data, begins, ends, offsets, out)
-    return _strings(out, offsets)
+    return strings(out, offsets)
 
 
-def _strings(out: Bytes, offsets: Numbers) -> pl.Series:
+def strings(out: Bytes, offsets: Numbers) -> pl.Series:
+    """The texts ``out[offsets[k]:offsets[k + 1]]``, without copying them once more."""
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out)]
     array = pa.Array.from_buffers(pa.large_string(), offsets.size - 1, buffers)
     return pl.Series(array, dtype=pl.String)
@@ -81,7 +82,7 @@ def paths(data: Bytes, tape: Tape, entries: Numbers) -> pl.Series:
     np.cumsum(sizes, out=offsets[1:])
     out = np.empty(int(offsets[-1]), np.uint8)
     check_paths.write_paths(data, tape, entries, offsets[1:], out)
-    written = _strings(out, offsets)
+    written = strings(out, offsets)
     if hard.size:
         quoted = pl.Series([render_path(parts_of(data, tape, int(entries[row]))) for row in hard], dtype=pl.String)
         written = written.scatter(hard, quoted)

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.rungs.schema.harness import packed
 from tracelens import columns
 from tracelens.arguments import read_arguments
 from tracelens.kernels.reference.paths import render_path
+from tracelens.kernels.shred import shred
 from tracelens.rungs.pieces import paths
 from tracelens.rungs.schema.catalogue import EXEMPT, UNKNOWN, Catalogue
 from tracelens.rungs.schema.check import STATES, check
@@ -271,7 +273,30 @@ def test_paths_are_those_of_the_reference(keys, index):
     st.booleans(),
 )
 def test_values_are_printed_as_python_prints_them(value, ascii_only):
-    assert printed(pl.Series([json.dumps(value, ensure_ascii=ascii_only)])).to_list() == [repr(value)]
+    data, first, last = packed([json.dumps(value, ensure_ascii=ascii_only, indent=ascii_only or None)])
+    tape = shred(data, first, last).tape
+    assert printed(data, tape, np.array([0], np.int64)).to_list() == [repr(value)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('"it\'s"', '"it\'s"'),
+        ('"\x7f"', "'\\x7f'"),
+        ('{"a": 1, "b": 2, "a": 3}', "{'a': 3, 'b': 2}"),
+        (
+            "[-0, -0.0, 0.0, 1.50, 1e2, 0.0001, 0.00001, 12.25, -7]",
+            "[0, -0.0, 0.0, 1.5, 100.0, 0.0001, 1e-05, 12.25, -7]",
+        ),
+        ("123456789012345678901234567890", "123456789012345678901234567890"),
+        ("0.1234567890123456789", "0.12345678901234568"),
+        ('{"":[],"x":{},"t":[true,false,null]}', "{'': [], 'x': {}, 't': [True, False, None]}"),
+    ],
+)
+def test_how_python_prints(text, expected):
+    data, first, last = packed([text])
+    tape = shred(data, first, last).tape
+    assert printed(data, tape, np.array([0], np.int64)).to_list() == [expected]
 
 
 def many():

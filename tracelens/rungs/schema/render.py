@@ -14,15 +14,13 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tracelens.kernels import check_print
 from tracelens.kernels.shred import Tape
-from tracelens.rungs.pieces import bounds, paths, pieces, shown
+from tracelens.rungs.pieces import bounds, paths, pieces, shown, strings
 from tracelens.rungs.schema.decimals import loads
 from tracelens.rungs.schema.templates import Template
 
 Numbers = npt.NDArray[np.int64]
-
-PLAIN_STRING = r"""^"[^'\\\x7f-\x{10ffff}]*"$"""
-PLAIN_INTEGER = r"^(?:0|-?[1-9][0-9]*)$"
 
 
 def code_of(keyword: str | None) -> str:
@@ -111,12 +109,14 @@ def _choose(events: Events, templates: Sequence[Template]) -> tuple[list[Templat
     """The templates in use, and the number of each event's among them."""
     depends = np.array([each.by_extra is not None for each in templates], np.bool_)
     extra = np.where(depends[events.op], events.extra, 0) if events.op.size else events.extra
-    pairs, numbers = np.unique(np.stack([events.op, extra], axis=1), axis=0, return_inverse=True)
+    extras, place = np.unique(extra, return_inverse=True)
+    pairs, numbers = np.unique(events.op * extras.size + place, return_inverse=True)
     chosen = []
-    for number, own in pairs.tolist():
-        template = templates[number]
+    for pair in pairs.tolist():
+        template = templates[pair // extras.size]
+        own = int(extras[pair % extras.size])
         chosen.append(template.by_extra(own) if template.by_extra is not None else template)
-    return chosen, numbers.reshape(-1).astype(np.int64)
+    return chosen, numbers.astype(np.int64)
 
 
 def _by_number(texts: list[str], numbers: Numbers) -> pl.Series:
@@ -134,8 +134,7 @@ def _messages(
     value = pl.Series([""], dtype=pl.String).new_from_index(0, numbers.size)
     rows = np.flatnonzero(shows[numbers]) if chosen else np.zeros(0, np.int64)
     if rows.size:
-        begins, ends = bounds(tape, events.item[rows])
-        value = value.scatter(rows, printed(pieces(data, begins, ends)))
+        value = value.scatter(rows, printed(data, tape, events.item[rows]))
     messages = before + value + after
     rows = np.flatnonzero(special[numbers]) if chosen else np.zeros(0, np.int64)
     if rows.size:
@@ -172,23 +171,39 @@ def _one_special(template: Template, text: str) -> str:
     return template.by_extras(names) if template.by_extras is not None else ""
 
 
-def printed(texts: pl.Series) -> pl.Series:
-    """JSON texts as Python prints their values.
+def printed(data: npt.NDArray[np.uint8], tape: Tape, items: Numbers) -> pl.Series:
+    """Values (or, below zero, members' keys) as Python prints them.
 
     Example:
-        >>> printed(pl.Series(['"a"', "1.50", "null", '{"a": [true]}'])).to_list()
-        ["'a'", '1.5', 'None', "{'a': [True]}"]
+        >>> from tracelens.kernels.shred import shred
+        >>> data = np.frombuffer(b'["a", 1.50, null]' + bytes(32), np.uint8)
+        >>> printed(data, shred(data, np.array([0]), np.array([17])).tape, np.arange(4)).to_list()
+        ["['a', 1.5, None]", "'a'", '1.5', 'None']
     """
-    frame = pl.DataFrame({"text": texts}).with_columns(
-        pl.when(pl.col("text").str.contains(PLAIN_STRING))
-        .then("'" + pl.col("text").str.slice(1).str.head(-1) + "'")
-        .when(pl.col("text").str.contains(PLAIN_INTEGER))
-        .then(pl.col("text"))
-        .alias("printed")
-    )
-    hard = frame.filter(pl.col("printed").is_null()).select("text").unique(maintain_order=True)
-    if hard.height == 0:
-        return frame["printed"]
-    shown_ = pl.Series("hard", [repr(loads(text)) for text in hard["text"]], dtype=pl.String)
-    joined = frame.join(hard.with_columns(shown_), on="text", how="left", maintain_order="left")
-    return joined.select(pl.coalesce("printed", "hard").alias("printed"))["printed"]
+    begins, ends = bounds(tape, items)
+    first = np.maximum(items, 0)
+    stop = np.where(items < 0, 0, tape.next[first]).astype(np.int64)
+    sizes = np.empty(items.size, np.int64)
+    # The value's own mark says nothing about what it holds.
+    check_print.printed_sizes(data, begins, ends, tape.flags, first + 1, stop, sizes)
+    hard = np.flatnonzero(sizes == check_print.HARD)
+    sizes[hard] = 0
+    offsets = np.zeros(items.size + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    out = np.empty(int(offsets[-1]), np.uint8)
+    check_print.print_values(data, begins, ends, offsets, out)
+    texts = strings(out, offsets)
+    if hard.size:
+        known: dict[str, str] = {}
+        written = [_printed(text, known) for text in pieces(data, begins[hard], ends[hard])]
+        texts = texts.scatter(hard, pl.Series(written, dtype=pl.String))
+    return texts
+
+
+def _printed(text: str, known: dict[str, str]) -> str:
+    """A JSON text as Python prints its value; ``known`` remembers."""
+    found = known.get(text)
+    if found is None:
+        simple = text[0] in "-0123456789" and not text.lstrip("-").isdecimal()
+        found = known[text] = repr(float(text) if simple else json.loads(text))
+    return found
