@@ -13,9 +13,9 @@ from numba import njit
 
 from tracelens.kernels.digest import R_DEFAULT, R_EXACT, R_IGNORE, RuleTrie, fold_word, is_ascii_space, is_dropped
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a
-from tracelens.kernels.scan import DEAD, ESCAPED, INTEGER, NUMBER, OBJECT, STRING
+from tracelens.kernels.scan import DEAD, ESCAPED, NUMBER, OBJECT, STRING
 from tracelens.kernels.shred import Tape
-from tracelens.kernels.words import load8, store8
+from tracelens.kernels.words import lean, load8, store8
 
 EQUAL, DIFFERS, MISSING, UNEXPECTED, IGNORED, NOT_COMPARED = range(6)
 STATUSES = ("equal", "differs", "missing", "unexpected", "ignored", "not_compared")
@@ -177,17 +177,45 @@ def is_plain(tape: Tape, slow: np.ndarray, e: int) -> bool:
     if kind == STRING:
         return tape.flags[e] & ESCAPED == 0
     if kind == NUMBER:
-        # A longer integer may end in so many zeros that its canonical text has an exponent.
-        return tape.flags[e] & INTEGER != 0 and tape.end[e] - tape.start[e] <= 20
+        # A longer literal may have so many zeros that its canonical text has an exponent.
+        return tape.end[e] - tape.start[e] <= 20
     return kind < OBJECT or tape.end[e] - tape.start[e] == 2
 
 
+@lean
+def has_exponent(data: np.ndarray, start: int, end: int) -> bool:
+    """Whether a number literal is written with an exponent."""
+    for i in range(start, end):
+        if data[i] | 32 == 101:
+            return True
+    return False
+
+
+@lean
+def number_span(data: np.ndarray, start: int, end: int) -> tuple[int, int]:
+    """The part of a number literal (without exponent) that is its canonical text; an empty part stands for 0."""
+    point, zero = False, True
+    for i in range(start, end):
+        point |= data[i] == 46
+        zero &= not 49 <= data[i] <= 57
+    if zero:
+        return start, start
+    while point and (data[end - 1] == 48 or data[end - 1] == 46):
+        end -= 1
+        if data[end] == 46:
+            break
+    return start, end
+
+
 @njit(nogil=True, cache=True)
-def mark_plain(tape: Tape, slow: np.ndarray, entries: np.ndarray, plain: np.ndarray) -> int:
+def mark_plain(data: np.ndarray, tape: Tape, slow: np.ndarray, entries: np.ndarray, plain: np.ndarray) -> int:
     """Mark the entries that `write_plain` can write; returns the room that their texts need."""
     room = 0
     for k in range(entries.size):
-        plain[k] = entries[k] >= 0 and is_plain(tape, slow, entries[k])
+        e = entries[k]
+        plain[k] = e >= 0 and is_plain(tape, slow, e)
+        if plain[k] and tape.kind[e] == NUMBER and has_exponent(data, tape.start[e], tape.end[e]):
+            plain[k] = False
         if plain[k]:
             room += tape.end[entries[k]] - tape.start[entries[k]] + 2
     return room
@@ -224,8 +252,11 @@ def write_plain(
         if tape.kind[e] == STRING:
             out[pos] = 34
             pos += 1
-        elif tape.kind[e] == NUMBER and end - start == 2 and data[start] == 45 and data[start + 1] == 48:
-            start += 1
+        elif tape.kind[e] == NUMBER:
+            start, end = number_span(data, start, end)
+            if start == end:
+                out[pos] = 48
+                pos += 1
         for i in range(start, end, 8):
             word = load8(data, i)
             store8(out, pos + i - start, fold_word(word) if folds else word)

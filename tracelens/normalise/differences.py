@@ -135,7 +135,7 @@ def _texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[
     """The canonical JSON text of each entry (null for -1): simple ones by the kernel, the rest by the rules."""
     arguments, values = side.arguments, side.canonical
     plain = np.empty(entries.size, np.bool_)
-    room = mark_plain(arguments.tape, values.slow, entries, plain)
+    room = mark_plain(arguments.data, arguments.tape, values.slow, entries, plain)
     plain &= ~as_sent
     out, offsets = np.empty(room + columns.PADDING, np.uint8), np.empty(entries.size + 1, np.int64)
     write_plain(arguments.data, arguments.tape, values.node, program.trie, entries, plain, out, offsets)

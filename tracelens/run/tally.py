@@ -54,7 +54,8 @@ class Tally:
         """Take the records' digests (uint64[n, 2]), in the order of the input, into the digest of the input."""
         if digests.size:
             hi, lo = np.ascontiguousarray(digests[:, 0]), np.ascontiguousarray(digests[:, 1])
-            self._state = chain(hi, lo, *self._state)
+            a, b = chain(hi, lo, *self._state)
+            self._state = np.uint64(a), np.uint64(b)
 
     def note(self, texts: Iterable[str]) -> None:
         """Keep remarks."""
