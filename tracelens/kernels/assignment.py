@@ -126,7 +126,7 @@ def solve(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64, 
 
 
 @lean
-def is_tight(weight: I64, row_type: I64, column_type: I64, row_price: I64, column_price: I64, r: int, c: int) -> bool:
+def is_tight(turned: I64, row_type: I64, column_type: I64, row_price: I64, column_price: I64, r: int, c: int) -> bool:
     """Whether some best assignment may pair r and c, both prices spent.
 
     Rows or columns beyond the given ones stand for "nobody": they weigh nothing and cost nothing.
@@ -135,12 +135,12 @@ def is_tight(weight: I64, row_type: I64, column_type: I64, row_price: I64, colum
         return column_price[c] == 0
     if c >= column_type.size:
         return row_price[r] == 0
-    return row_price[r] + column_price[c] == weight[row_type[r], column_type[c]]
+    return row_price[r] + column_price[c] == turned[column_type[c], row_type[r]]
 
 
 @lean
 def smallest_column(
-    weight: I64,
+    turned: I64,
     row_type: I64,
     column_type: I64,
     row_price: I64,
@@ -152,11 +152,12 @@ def smallest_column(
     settled: B1,
     move: I64,
     queue: I64,
+    scratch: I64,
 ) -> int:
     """The column of lowest rank that row r has in some best assignment which keeps all settled rows.
 
     Args:
-        weight: As in `heaviest`, as are the types and prices.
+        turned: Weights as in `heaviest`, but by column type first: rows are looked through for one column.
         row_type: Type of each row.
         column_type: Type of each column.
         row_price: Price of each row.
@@ -167,38 +168,48 @@ def smallest_column(
         owner: Row of each column.
         settled: Rows that must keep their column.
         move: Filled: where each row that can make room would go, else -1.
-        queue: Scratch space.
+        queue: Scratch space, one longer than `mate`.
+        scratch: Scratch space.
 
     Returns:
         The column; `move` then holds the path that frees it.
     """
-    size = mate.size
     now = mate[r]
-    best = now
-    best_rank = rank[now] if now < rank.size else FAR
-    found = False
+    bound = rank[now] if now < rank.size else FAR
+    goal, goal_rank = -1, bound
     for c in range(rank.size):
-        if rank[c] < best_rank and not settled[owner[c]]:
-            found = found or is_tight(weight, row_type, column_type, row_price, column_price, r, c)
-    if not found:
+        if rank[c] < goal_rank and not settled[owner[c]]:
+            if is_tight(turned, row_type, column_type, row_price, column_price, r, c):
+                goal, goal_rank = owner[c], rank[c]
+    if goal < 0:
         return now
-    move[:] = -1
+    rest, tail = 0, 1  # scratch[:rest]: rows not reached yet; queue[:tail]: columns they might move to
+    for other in range(mate.size):
+        move[other] = -1
+        if other != r and not settled[other]:
+            scratch[rest] = other
+            rest += 1
     queue[0] = now
-    head, tail = 0, 1
-    while head < tail:
+    head = 0
+    while head < tail and move[goal] < 0:
         c = queue[head]
         head += 1
-        for other in range(size):
-            if other == r or settled[other] or move[other] >= 0:
-                continue
-            if is_tight(weight, row_type, column_type, row_price, column_price, other, c):
+        kept = 0
+        for k in range(rest):
+            other = scratch[k]
+            if is_tight(turned, row_type, column_type, row_price, column_price, other, c):
                 move[other] = c
                 queue[tail] = mate[other]
                 tail += 1
+            else:
+                scratch[kept] = other
+                kept += 1
+        rest = kept
+    best = now
     for c in range(rank.size):
-        if rank[c] < best_rank and move[owner[c]] >= 0:
-            if is_tight(weight, row_type, column_type, row_price, column_price, r, c):
-                best, best_rank = c, rank[c]
+        if rank[c] < bound and move[owner[c]] >= 0:
+            if is_tight(turned, row_type, column_type, row_price, column_price, r, c):
+                best, bound = c, rank[c]
     return best
 
 

@@ -175,8 +175,10 @@ def _settle_assigned(
     row_type, row_slot, _ = _slots(row_left)
     column_type, _, column_kinds = _slots(column_left)
     mate, owner, row_price, column_price = solve(weight, row_type, column_type)
+    turned = np.ascontiguousarray(weight.T)
     size = mate.size
     settled, move, queue = np.zeros(size, np.bool_), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    scratch = np.empty(size, np.int64)
     rank = np.empty(column_type.size, np.int64)
     for c in range(rank.size):
         rank[c] = copies[first[column_kinds[column_type[c]]]]
@@ -186,7 +188,19 @@ def _settle_assigned(
         if row_left[mine] > 0:
             slot = row_slot[mine]
             c = smallest_column(
-                weight, row_type, column_type, row_price, column_price, slot, rank, mate, owner, settled, move, queue
+                turned,
+                row_type,
+                column_type,
+                row_price,
+                column_price,
+                slot,
+                rank,
+                mate,
+                owner,
+                settled,
+                move,
+                queue,
+                scratch,
             )
             place = rank[c] if c < rank.size else FAR
             if place < equal or exact[mine] == 0:

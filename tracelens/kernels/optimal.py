@@ -31,6 +31,8 @@ from tracelens.kernels.leftovers import pair_many
 
 DENSE = 64
 """Up to this many possible pairs of one name are assigned directly, without looking for equal calls first."""
+FEW = 6
+"""Up to this many calls against two all pairings are tried."""
 SORTED = 64
 """From this many calls on grouping by name sorts instead of inserting."""
 
@@ -170,7 +172,7 @@ def _pair_name(
     bonus = few * UNIT + 1 if exact_first else 0
     if few == 1:
         _pair_one(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
-    elif rows.size == 2 and columns.size == 2:
+    elif few == 2 and max(rows.size, columns.size) <= FEW:
         _pair_two(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
     elif by_value and rows.size * columns.size > dense:
         pair_many(a, a_top, e, e_top, rel, rows, columns, a_first, e_first, partner)
@@ -216,16 +218,27 @@ def _pair_two(
     e_first: int,
     partner: I32,
 ) -> None:
-    """Two calls on both sides: straight or crossed."""
-    straight = worth_of(a, a_top, e, e_top, rel, rows[0], columns[0], bonus) + worth_of(
-        a, a_top, e, e_top, rel, rows[1], columns[1], bonus
-    )
-    crossed = worth_of(a, a_top, e, e_top, rel, rows[0], columns[1], bonus) + worth_of(
-        a, a_top, e, e_top, rel, rows[1], columns[0], bonus
-    )
-    cross = 1 if crossed > straight else 0
-    partner[rows[0] - a_first] = columns[cross] - e_first
-    partner[rows[1] - a_first] = columns[1 - cross] - e_first
+    """Two calls on one side and a few on the other: try all, in lexicographic order of the partners."""
+    best = np.int64(-1)
+    i, j, k, c = 0, 0, 0, 0  # the pairs (i, j) and (k, c)
+    if rows.size == 2:
+        for x in range(columns.size):
+            first = worth_of(a, a_top, e, e_top, rel, rows[0], columns[x], bonus)
+            for y in range(columns.size):
+                if x != y:
+                    total = first + worth_of(a, a_top, e, e_top, rel, rows[1], columns[y], bonus)
+                    if total > best:
+                        best, i, j, k, c = total, 0, x, 1, y
+    else:
+        for p in range(rows.size - 1):
+            for x in range(2):
+                first = worth_of(a, a_top, e, e_top, rel, rows[p], columns[x], bonus)
+                for q in range(p + 1, rows.size):
+                    total = first + worth_of(a, a_top, e, e_top, rel, rows[q], columns[1 - x], bonus)
+                    if total > best:
+                        best, i, j, k, c = total, p, x, q, 1 - x
+    partner[rows[i] - a_first] = columns[j] - e_first
+    partner[rows[k] - a_first] = columns[c] - e_first
 
 
 @njit(nogil=True, cache=True, _nrt=True)
@@ -249,11 +262,25 @@ def _pair_directly(
             weight[r, c] = worth_of(a, a_top, e, e_top, rel, rows[r], columns[c], bonus)
     row_type, column_type = np.arange(rows.size), np.arange(columns.size)
     mate, owner, row_price, column_price = solve(weight, row_type, column_type)
+    turned = np.ascontiguousarray(weight.T)
     size = mate.size
     settled, move, queue = np.zeros(size, np.bool_), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    scratch = np.empty(size, np.int64)
     for r in range(rows.size):
         c = smallest_column(
-            weight, row_type, column_type, row_price, column_price, r, column_type, mate, owner, settled, move, queue
+            turned,
+            row_type,
+            column_type,
+            row_price,
+            column_price,
+            r,
+            column_type,
+            mate,
+            owner,
+            settled,
+            move,
+            queue,
+            scratch,
         )
         if c != mate[r]:
             take_column(r, c, mate, owner, move)
