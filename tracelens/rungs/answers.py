@@ -22,7 +22,7 @@ from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.scan import ERRORS, OUT_OF_RANGE
 from tracelens.kernels.shred import shred
 from tracelens.rungs.pieces import shorten
-from tracelens.rungs.schema.truth import CompiledSchema, compile_schema, validate
+from tracelens.rungs.schema.truth import CannotCheckError, CompiledSchema, compile_schema, validate
 
 COLUMNS = {"row": pl.Int64, "severity": pl.String, "code": pl.String, "path": pl.String, "message": pl.String, "value": pl.String}  # fmt: skip
 
@@ -165,8 +165,11 @@ def _against(answer: str, schema: CompiledSchema) -> Iterator[tuple[str, str, st
     elif bool((read.tape.flags & OUT_OF_RANGE).any()):
         yield "error", code, None, "the answer holds a number beyond the range of a double"
     else:
-        for error in validate(schema, answer):
-            yield "error", code, render_path(error.path), error.message
+        try:
+            for error in validate(schema, answer):
+                yield "error", code, render_path(error.path), error.message
+        except CannotCheckError as failure:
+            yield "note", "schema.unusable", None, f"the answer's schema cannot be applied here: {failure}"
 
 
 def _bounds(size: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:

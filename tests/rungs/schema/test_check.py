@@ -237,6 +237,14 @@ def test_undecided_calls_get_the_reference_s_findings_and_values():
     assert result.findings["path"].to_list() == ["n", "o"] * 3
 
 
+def test_a_schema_on_which_the_library_fails_blames_nobody():
+    draft = "https://json-schema.org/draft/2019-09/schema"
+    schema = {"$schema": draft, "properties": {"a": {"items": True, "unevaluatedItems": False}}}
+    result = run({"t": schema}, "t", ['{"a": [1]}', '{"a": 1}'])
+    assert states(result) == ["unusable", "valid"]
+    assert result.findings.select("call", "severity", "code").rows() == [(0, "note", "schema.unusable")]
+
+
 def test_findings_are_sorted_and_values_cut():
     schema = {"properties": {"b": {"type": "null"}, "a": {"type": "null", "maxLength": 2}}}
     result = run({"t": schema}, "t", [json.dumps({"b": "é" * 600, "a": "xyz"}, ensure_ascii=False)])

@@ -21,7 +21,7 @@ from tracelens.kernels.shred import Tape
 from tracelens.rungs.pieces import paths, pieces, shorten, shown
 from tracelens.rungs.schema.catalogue import EXEMPT, NO_SCHEMA, UNKNOWN, UNUSABLE, Catalogue
 from tracelens.rungs.schema.render import code_of, findings
-from tracelens.rungs.schema.truth import CompiledSchema, SchemaError, validate
+from tracelens.rungs.schema.truth import CannotCheckError, CompiledSchema, SchemaError, validate
 
 STATES = ("valid", "invalid", "unknown_tool", "unusable", "no_schema", "not_captured", "not_applicable")
 """Values of ``schema_state``, in the order of the codes below."""
@@ -135,28 +135,34 @@ def _ask(
     state: npt.NDArray[np.uint8],
 ) -> pl.DataFrame:
     """The findings of calls that the kernel left undecided, by the reference checker; sets their states."""
-    answers: dict[tuple[int, bytes], list[tuple[str, str, str, str]]] = {}
-    out: list[tuple[int, str, str, str, str]] = []
+    answers: dict[tuple[int, bytes], tuple[int, list[Answer]]] = {}
+    out: list[tuple[int, str, str, str, str, str | None]] = []
     for row in rows.tolist():
         text = arguments.data[arguments.begin[row] : arguments.end[row]].tobytes()
         key = (int(tool_of_call[row]), text)
         if key not in answers:
             schema = catalogue.schemas[key[0]]
-            answers[key] = _answer(schema, text, arguments, row) if schema is not None else []
-        state[row] = S_INVALID if answers[key] else S_VALID
-        out.extend((row, *answer) for answer in answers[key])
-    return pl.DataFrame(
-        out, schema=["call", "code", "path", "message", "value"], orient="row", infer_schema_length=None
-    )
+            answers[key] = _answer(schema, text, arguments, row) if schema is not None else (S_NO_SCHEMA, [])
+        state[row], found = answers[key]
+        out.extend((row, *answer) for answer in found)
+    return pl.DataFrame(out, schema=COLUMNS, orient="row")
 
 
-def _answer(schema: CompiledSchema, text: bytes, arguments: ArgumentsLike, row: int) -> list[tuple[str, str, str, str]]:
-    """Code, path, message and value of each error of one text."""
-    found = []
-    for error in validate(schema, text):
-        value = shorten(pl.Series([_value(error, arguments, row)]))[0]
-        found.append((code_of(error.keyword), render_path(error.path), error.message, value))
-    return found
+Answer = tuple[str, str, str, str, str | None]
+"""Severity, code, path, message and value of a finding."""
+
+
+def _answer(schema: CompiledSchema, text: bytes, arguments: ArgumentsLike, row: int) -> tuple[int, list[Answer]]:
+    """The state of one text and its findings."""
+    try:
+        errors = validate(schema, text)
+    except CannotCheckError as error:
+        return S_UNUSABLE, [("note", "schema.unusable", "", f"the schema cannot be applied here: {error}", None)]
+    found: list[Answer] = []
+    for each in errors:
+        value = shorten(pl.Series([_value(each, arguments, row)]))[0]
+        found.append(("error", code_of(each.keyword), render_path(each.path), each.message, value))
+    return (S_INVALID if found else S_VALID), found
 
 
 def _value(error: SchemaError, arguments: ArgumentsLike, row: int) -> str:

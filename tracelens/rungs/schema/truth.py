@@ -19,6 +19,10 @@ from tracelens.rungs.schema.walk import Place, Unusable, new_validator, walk
 _ROOM = threading.Lock()
 
 
+class CannotCheckError(Exception):
+    """The library raised on a schema that its metaschema allows; the message is the library's."""
+
+
 class SchemaError(NamedTuple):
     """One error of one instance.
 
@@ -118,6 +122,9 @@ def validate(compiled: CompiledSchema, text: str | bytes) -> list[SchemaError]:
     Returns:
         One entry per error, in the library's order; empty for a valid instance.
 
+    Raises:
+        CannotCheckError: The library itself failed.
+
     Example:
         >>> found = validate(compile_schema({"properties": {"n": {"multipleOf": 0.01}}}), '{"n": 4.021}')
         >>> found[0].keyword, found[0].path, found[0].message
@@ -129,22 +136,34 @@ def validate(compiled: CompiledSchema, text: str | bytes) -> list[SchemaError]:
         return [SchemaError(each.validator, tuple(each.absolute_path), each.message, each.instance) for each in errors]
 
     try:
-        return run()
-    except RecursionError:
-        return _with_room(run)
+        try:
+            return run()
+        except RecursionError:
+            return _with_room(run)
+    except Exception as error:
+        raise CannotCheckError(f"{type(error).__name__}: {error}") from error
 
 
 def _with_room(run: Callable[[], list[SchemaError]]) -> list[SchemaError]:
     """Run a deep recursion in a thread with a large stack; the library needs several frames per level."""
-    out: list[list[SchemaError]] = []
+    out: list[list[SchemaError] | Exception] = []
+
+    def target() -> None:
+        try:
+            out.append(run())
+        except Exception as error:  # noqa: BLE001 - raised again by whoever waits
+            out.append(error)
+
     with _ROOM:
         limit, size = sys.getrecursionlimit(), threading.stack_size(512 * 2**20)
         try:
             sys.setrecursionlimit(200_000)
-            thread = threading.Thread(target=lambda: out.append(run()))
+            thread = threading.Thread(target=target)
             thread.start()
             thread.join()
         finally:
             threading.stack_size(size)
             sys.setrecursionlimit(limit)
+    if isinstance(out[0], Exception):
+        raise out[0]
     return out[0]
