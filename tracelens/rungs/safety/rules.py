@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import numpy.typing as npt
@@ -86,12 +87,17 @@ def window_bytes(window: str) -> list[frozenset[int]]:
         >>> [sorted(map(chr, allowed)) for allowed in window_bytes("r[mn]")[:2]]
         [['R', 'r'], ['M', 'N', 'm', 'n']]
     """
-    flags = re.IGNORECASE | re.ASCII | re.DOTALL
-    items = [re.compile(item, flags) for item in _ITEM.findall(window)]
+    items = _ITEM.findall(window)
     if not 1 <= len(items) <= WIDTH:
         raise ValueError(f"a window has one to {WIDTH} positions: {window!r}")
-    sets = [frozenset(byte for byte in range(256) if item.fullmatch(chr(byte))) for item in items]
-    return sets + [frozenset(range(256))] * (WIDTH - len(sets))
+    return [_item_bytes(item) for item in items] + [frozenset(range(256))] * (WIDTH - len(items))
+
+
+@cache
+def _item_bytes(item: str) -> frozenset[int]:
+    """The bytes that one position lets through; windows have few distinct ones, so each is tried once."""
+    pattern = re.compile(item, re.IGNORECASE | re.ASCII | re.DOTALL)
+    return frozenset(byte for byte in range(256) if pattern.fullmatch(chr(byte)))
 
 
 # How often a byte stands in arguments, roughly, in thousandths; all others count as rare.
