@@ -14,8 +14,8 @@ from numba import njit
 from tracelens.kernels.digest import R_DEFAULT, R_EXACT, R_IGNORE, RuleTrie, fold_word, is_ascii_space, is_dropped
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a
 from tracelens.kernels.scan import DEAD, ESCAPED, NUMBER, OBJECT, STRING
-from tracelens.kernels.shred import Tape
-from tracelens.kernels.words import lean, load8, store8
+from tracelens.kernels.shred import Tape, tape_pointers
+from tracelens.kernels.words import lean, load8, pointer, store8
 
 EQUAL, DIFFERS, MISSING, UNEXPECTED, IGNORED, NOT_COMPARED = range(6)
 STATUSES = ("equal", "differs", "missing", "unexpected", "ignored", "not_compared")
@@ -42,7 +42,31 @@ class Side(NamedTuple):
     lo: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@lean
+def trie_pointers(trie: RuleTrie) -> RuleTrie:
+    """The same trie with a pointer for each array."""
+    return RuleTrie(
+        pointer(trie.first_child),
+        pointer(trie.child_hash),
+        pointer(trie.child_node),
+        pointer(trie.element),
+        pointer(trie.rule),
+        pointer(trie.flags),
+        pointer(trie.slow),
+        pointer(trie.default_hi),
+        pointer(trie.default_lo),
+    )
+
+
+@lean
+def side_pointers(side: Side) -> Side:
+    """The same side with a pointer for each array."""
+    return Side(
+        tape_pointers(side.tape), pointer(side.node), pointer(side.path), pointer(side.hi), pointer(side.lo)
+    )
+
+
+@lean
 def path_hashes(tape: Tape, path: np.ndarray) -> None:
     """Write the hash of every entry's path (keys and array indices from the root) to ``path`` (uint64)."""
     for e in range(path.size):
@@ -55,7 +79,7 @@ def path_hashes(tape: Tape, path: np.ndarray) -> None:
             path[e] = finish(step_a(path[parent], tape.key_hash[e]))
 
 
-@njit(nogil=True, cache=True)
+@lean
 def leaves_of(side: Side, trie: RuleTrie, text: int, out: np.ndarray) -> int:
     """Write the leaf entries of one text to ``out`` in order and return their number."""
     n = 0
@@ -74,7 +98,7 @@ def leaves_of(side: Side, trie: RuleTrie, text: int, out: np.ndarray) -> int:
     return n
 
 
-@njit(nogil=True, cache=True)
+@lean
 def find_leaf(path: np.ndarray, leaves: np.ndarray, n: int, order: np.ndarray, hint: int, wanted: np.uint64) -> int:
     """The position in ``leaves[:n]`` of the leaf with the wanted path hash, or -1.
 
@@ -96,7 +120,7 @@ def find_leaf(path: np.ndarray, leaves: np.ndarray, n: int, order: np.ndarray, h
     return order[low] if low < n and path[leaves[order[low]]] == wanted else -1
 
 
-@njit(nogil=True, cache=True)
+@lean
 def verdict(a: Side, e: Side, trie: RuleTrie, i: int, j: int) -> int:
     """The status of two leaves at one path; -1 stands for a side that has none."""
     node = a.node[i] if i >= 0 else e.node[j]
@@ -119,6 +143,7 @@ def align_leaves(
     pair_e: np.ndarray,
     room_a: np.ndarray,
     room_e: np.ndarray,
+    taken: np.ndarray,
     pair: np.ndarray,
     entry_a: np.ndarray,
     entry_e: np.ndarray,
@@ -134,6 +159,7 @@ def align_leaves(
         pair_e: int64[p], expected text of each pair.
         room_a: int64 scratch, room for the entries of the largest actual text.
         room_e: int64 scratch, room for the entries of the largest expected text.
+        taken: uint8 scratch, as much.
         pair: int64 out, number of the pair of each row.
         entry_a: int64 out, actual leaf or -1.
         entry_e: int64 out, expected leaf or -1.
@@ -143,27 +169,30 @@ def align_leaves(
         The number of rows: actual leaves in their order, then expected leaves without a partner.
     """
     n = 0
+    side_a, side_e, rules = side_pointers(a), side_pointers(e), trie_pointers(trie)
+    leaves_a, leaves_e, used = pointer(room_a), pointer(room_e), pointer(taken)
+    order = np.zeros(0, dtype=np.int64)
     for p in range(pair_a.size):
-        n_a = leaves_of(a, trie, pair_a[p], room_a)
-        n_e = leaves_of(e, trie, pair_e[p], room_e)
-        taken = np.zeros(n_e, dtype=np.bool_)
-        order = np.zeros(0, dtype=np.int64)
+        n_a = leaves_of(side_a, rules, pair_a[p], leaves_a)
+        n_e = leaves_of(side_e, rules, pair_e[p], leaves_e)
+        for k in range(n_e):
+            used[k] = 0
         if n_e > FEW:
             order = np.argsort(e.path[room_e[:n_e]], kind="mergesort")
         hint = 0
         for k in range(n_a):
-            at = find_leaf(e.path, room_e, n_e, order, hint, a.path[room_a[k]])
-            pair[n], entry_a[n], entry_e[n] = p, room_a[k], -1
+            at = find_leaf(side_e.path, leaves_e, n_e, pointer(order), hint, side_a.path[leaves_a[k]])
+            pair[n], entry_a[n], entry_e[n] = p, leaves_a[k], -1
             if at >= 0:
-                entry_e[n] = room_e[at]
-                taken[at] = True
+                entry_e[n] = leaves_e[at]
+                used[at] = 1
                 hint = at + 1 if at + 1 < n_e else 0
-            status[n] = verdict(a, e, trie, entry_a[n], entry_e[n])
+            status[n] = verdict(side_a, side_e, rules, entry_a[n], entry_e[n])
             n += 1
         for k in range(n_e):
-            if not taken[k]:
-                pair[n], entry_a[n], entry_e[n] = p, -1, room_e[k]
-                status[n] = verdict(a, e, trie, -1, room_e[k])
+            if not used[k]:
+                pair[n], entry_a[n], entry_e[n] = p, -1, leaves_e[k]
+                status[n] = verdict(side_a, side_e, rules, -1, leaves_e[k])
                 n += 1
     return n
 

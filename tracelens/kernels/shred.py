@@ -103,7 +103,7 @@ def empty_tape(n_texts: int, capacity: int) -> Tape:
     )
 
 
-@njit(nogil=True, cache=True)
+@lean
 def tape_pointers(tape: Tape) -> Tape:
     """The same tape with a pointer for each array."""
     return Tape(

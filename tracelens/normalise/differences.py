@@ -91,7 +91,8 @@ def _align(a: Side, e: Side, program: Program, pair_a: I64, pair_e: I64) -> tupl
     status = np.empty(room, np.uint8)
     room_a = np.empty(int(count_a.max(initial=0)) + 1, np.int64)
     room_e = np.empty(int(count_e.max(initial=0)) + 1, np.int64)
-    n = align_leaves(a, e, program.trie, pair_a, pair_e, room_a, room_e, pair, entry_a, entry_e, status)
+    taken = np.empty(room_e.size, np.uint8)
+    n = align_leaves(a, e, program.trie, pair_a, pair_e, room_a, room_e, taken, pair, entry_a, entry_e, status)
     return pair[:n], entry_a[:n], entry_e[:n], status[:n]
 
 
