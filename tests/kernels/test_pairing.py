@@ -102,11 +102,13 @@ def every_pairing(n: int, m: int) -> list[tuple[int | None, ...]]:
 def test_optimal_is_the_best_of_all(match: Match, credit: tuple[float, float]) -> None:
     """Trying every pairing in lexicographic order, the first of the best is the optimal one."""
 
-    def total(partners: tuple[int | None, ...]) -> tuple[float, int] | None:
+    def total(partners: tuple[int | None, ...]) -> tuple[float, int, int] | None:
         chosen = [(i, j) for i, j in enumerate(partners) if j is not None]
         if not all(match.same_name(i, j) for i, j in chosen):
             return None
-        return sum(credit[not match.is_exact(i, j)] for i, j in chosen), sum(match.agree(i, j) for i, j in chosen)
+        earned = sum(credit[not match.is_exact(i, j)] for i, j in chosen)
+        known = sum(match.actual[i].captured for i, _ in chosen)
+        return earned, sum(match.agree(i, j) for i, j in chosen), known
 
     totals = {p: total(p) for p in every_pairing(len(match.actual), len(match.expected))}
     best = max(t for t in totals.values() if t is not None)

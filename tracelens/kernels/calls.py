@@ -114,7 +114,11 @@ def agreement_of(a: Calls, a_top: Tops, e: Calls, e_top: Tops, rel: Links, i: in
 
 @lean
 def worth_of(a: Calls, a_top: Tops, e: Calls, e_top: Tops, rel: Links, i: int, j: int, bonus: int) -> int:
-    """What pairing two calls of one name is worth: their agreement, and the bonus where they are exact."""
+    """What pairing two calls of one name is worth: their agreement, and the bonus where they are exact.
+
+    One unit more where the arguments were captured. Taking such a call instead of one that was not never costs
+    agreement, so of all pairings that agree most this finds one with most known arguments, and no other.
+    """
     if is_exact(a, e, rel, i, j):
-        return bonus + UNIT
-    return agreement_of(a, a_top, e, e_top, rel, i, j)
+        return bonus + UNIT + 1
+    return agreement_of(a, a_top, e, e_top, rel, i, j) + (1 if a[i].flags & CAPTURED else 0)

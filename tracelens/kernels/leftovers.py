@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from tracelens.kernels.assignment import FAR, smallest_column, solve, take_column
-from tracelens.kernels.calls import I32, I64, U64, USABLE, Calls, Links, Tops, agreement_of
+from tracelens.kernels.calls import CAPTURED, I32, I64, U64, USABLE, Calls, Links, Tops, worth_of
 from tracelens.kernels.jit import lean
 
 
@@ -127,7 +127,7 @@ def pair_many(
         weight = np.empty((mine.size, theirs.size), np.int64)
         for r in range(mine.size):
             for c in range(theirs.size):
-                weight[r, c] = agreement_of(a, a_top, e, e_top, rel, mine[r], theirs[c])
+                weight[r, c] = worth_of(a, a_top, e, e_top, rel, mine[r], theirs[c], 0)
         _settle_assigned(weight, row_kind, column_kind, exact, row_left, column_left, chosen)
     for r in range(rows.size):
         if chosen[r] >= 0:
@@ -244,9 +244,12 @@ def _no_difference(a: Calls, a_top: Tops, e: Calls, e_top: Tops, mine: I64, thei
     They are 0 if no argument has a value that occurs on both sides. They are equal if every call has the same
     arguments and each of these is either one constant everywhere or never equal across the sides.
     """
-    total = 0
+    total, captured = 0, 0
     for i in mine:
         total += a[i].top_count
+        captured += a[i].flags & CAPTURED != 0
+    if captured not in (0, mine.size):
+        return False
     for j in theirs:
         total += e[j].top_count
     key, hi, lo = np.empty(total, np.uint64), np.empty(total, np.uint64), np.empty(total, np.uint64)

@@ -20,6 +20,7 @@ from tracelens.kernels.calls import (
     I32,
     I64,
     UNIT,
+    USABLE,
     Calls,
     Links,
     Tops,
@@ -166,10 +167,13 @@ def _pair_name(
             partner[rows[start] - a_first] = columns[start] - e_first
             start += 1
     rows, columns = rows[start:], columns[start:]
+    if by_value and rows.size > 1 and columns.size > 1 and rows.size * columns.size <= dense:
+        left = _pair_equals(a, e, rows, columns, a_first, e_first, partner)
+        rows, columns = rows[:left], columns[: columns.size - rows.size + left]
     if rows.size == 0 or columns.size == 0:
         return
     few = min(rows.size, columns.size)
-    bonus = few * UNIT + 1 if exact_first else 0
+    bonus = few * (UNIT + 1) + 1 if exact_first else 0
     if few == 1:
         _pair_one(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
     elif few == 2 and max(rows.size, columns.size) <= FEW:
@@ -178,6 +182,54 @@ def _pair_name(
         pair_many(a, a_top, e, e_top, rel, rows, columns, a_first, e_first, partner)
     else:
         _pair_directly(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
+
+
+@lean
+def _equal(x: Calls, i: int, y: Calls, j: int) -> bool:
+    """Whether two calls, of whichever side, have arguments that are known and equal."""
+    return bool(x[i].hi == y[j].hi and x[i].lo == y[j].lo and x[i].flags & y[j].flags & USABLE)
+
+
+@lean
+def _pair_equals(a: Calls, e: Calls, rows: I64, columns: I64, a_first: int, e_first: int, partner: I32) -> int:
+    """Pair those that are equal and equally many on both sides, in order: every best pairing pairs them so.
+
+    What is left moves to the front of `rows` and `columns`; returns how many rows that is. As many columns go.
+    """
+    for p in range(rows.size):
+        i = rows[p]
+        if i < 0:
+            continue
+        balance = 0
+        for q in range(rows.size):
+            balance += rows[q] >= 0 and _equal(a, i, a, rows[q])
+        for c in range(columns.size):
+            balance -= columns[c] >= 0 and _equal(a, i, e, columns[c])
+        if balance != 0 or not a[i].flags & USABLE:
+            continue
+        c = 0
+        for q in range(p, rows.size):
+            if rows[q] >= 0 and _equal(a, i, a, rows[q]):
+                while columns[c] < 0 or not _equal(a, i, e, columns[c]):
+                    c += 1
+                partner[rows[q] - a_first] = columns[c] - e_first
+                columns[c] = -1
+                if q > p:
+                    rows[q] = -1
+        rows[p] = -1
+    _close_gaps(columns)
+    return _close_gaps(rows)
+
+
+@lean
+def _close_gaps(calls: I64) -> int:
+    """Move what is not -1 to the front, in order; returns how many that are."""
+    kept = 0
+    for k in range(calls.size):
+        if calls[k] >= 0:
+            calls[kept] = calls[k]
+            kept += 1
+    return kept
 
 
 @lean

@@ -34,30 +34,5 @@ def accuracy_columns(paired: Paired, credit: Credit = Credit()) -> dict[str, pl.
     return {name: frame[name] for name in totals}
 
 
-def best_units(trace: I64, accuracy: pl.Series, f1: pl.Series) -> I64:
-    """The unit that counts for each trace: the reference with the highest `accuracy_optimal`.
-
-    Where that is null the highest `f1` decides; among equals the first.
-
-    Args:
-        trace: Trace of each unit, ascending, references in order.
-        accuracy: `accuracy_optimal` of each unit.
-        f1: `f1` of each unit.
-
-    Returns:
-        One unit per trace, ascending, int64.
-
-    Example:
-        >>> best_units(np.array([0, 0, 1]), pl.Series([0.5, 1.0, None]), pl.Series([1.0, 0.5, 0.2])).tolist()
-        [1, 2]
-    """
-    # A null accuracy ranks below every other one, so that `f1` decides only where all are null.
-    first = accuracy.fill_null(-1.0).to_numpy()
-    order = np.lexsort((np.arange(len(trace)), np.where(accuracy.is_null(), -f1.to_numpy(), 0.0), -first, trace))
-    head = np.ones(len(trace), np.bool_)
-    head[1:] = trace[order][1:] != trace[order][:-1]
-    return order[head].astype(np.int64)
-
-
 def _over(earned: np.ndarray[tuple[int], np.dtype[np.float64]], longer: I64) -> pl.Series:
     return pl.Series(np.divide(earned, longer, out=np.ones(len(earned)), where=longer > 0))

@@ -162,7 +162,8 @@ def best_unused(match: Match) -> Partners:
 def optimal(match: Match, credit: tuple[float, float] = (1.0, 0.5)) -> Partners:
     """The pairing with the greatest total credit, then the greatest total agreement.
 
-    Among equals the lexicographically smallest list of partners by actual index, unpaired last.
+    Calls whose arguments were captured come before those about which nothing is known, so that no order of the lists
+    changes a count. Among equals the lexicographically smallest list of partners by actual index, unpaired last.
 
     Args:
         match: Both lists.
@@ -184,11 +185,16 @@ def pair_best(
     for name in {match.expected[j].name for j in columns}:
         theirs = [j for j in columns if match.expected[j].name == name]
         mine = [i for i in rows if match.same_name(i, theirs[0])]
-        worth = [[((exact if match.is_exact(i, j) else name_only), match.agree(i, j)) for j in theirs] for i in mine]
+        worth = [[_worth(match, i, j, exact, name_only) for j in theirs] for i in mine]
         for row, column in enumerate(best_assignment(worth)):
             if column is not None:
                 chosen[mine[row]] = theirs[column]
     return chosen
+
+
+def _worth(match: Match, i: int, j: int, exact: int, name_only: int) -> tuple[int, int, int]:
+    """What a pair of equal names is worth: credit, then agreement, then whether its arguments are known at all."""
+    return exact if match.is_exact(i, j) else name_only, match.agree(i, j), int(match.actual[i].captured)
 
 
 def status(match: Match, i: int, j: int | None) -> str:
