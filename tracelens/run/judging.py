@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 from tracelens import columns
@@ -13,6 +12,7 @@ from tracelens.columns import Batch
 from tracelens.run.calls import Calls
 from tracelens.run.plan import Plan
 from tracelens.rungs.answers import check_answers
+from tracelens.rungs.facts import nothing
 from tracelens.rungs.fields import check_fields
 from tracelens.rungs.findings import concat_findings, finding_frame
 from tracelens.rungs.invariants import check_invariants
@@ -93,7 +93,7 @@ def _answers(traces: pl.DataFrame, plan: Plan) -> tuple[pl.Series, pl.DataFrame]
     """``answer_ok`` by trace, and the findings of the answer checks."""
     checks = plan.suite.answer
     if checks is None:
-        return pl.Series("answer_ok", [None] * traces.height, pl.Boolean), finding_frame({"trace": []})
+        return nothing("answer_ok", pl.Boolean, traces.height), finding_frame({"trace": []})
     result = check_answers(traces["final_answer"], checks)
     found = result.findings
     of_trace = {name: found[name] for name in ("severity", "code", "path", "message", "value")}
@@ -132,23 +132,25 @@ def _safety(traces: pl.DataFrame, findings: pl.DataFrame, plan: Plan) -> list[pl
     """``safety_hits`` and ``safety_ok`` by trace."""
     n = traces.height
     if not plan.safety.active:
-        return [pl.Series("safety_hits", [None] * n, pl.Int32), pl.Series("safety_ok", [None] * n, pl.Boolean)]
+        return [nothing("safety_hits", pl.Int32, n), nothing("safety_ok", pl.Boolean, n)]
     errors = findings.filter(pl.col("severity") == "error")["trace"].to_numpy()
     hits = pl.Series("safety_hits", np.bincount(errors, minlength=n).astype(np.int32))
     whole = traces["has_calls"] & traces["complete"].fill_null(value=True)
-    ok = pl.select(pl.when(hits > 0).then(False).when(whole).then(True).alias("safety_ok")).to_series()  # noqa: FBT003
+    ok = pl.select(pl.when(hits > 0).then(False).when(whole).then(True).alias("safety_ok")).to_series()
     return [hits, ok]
 
 
 def _state(traces: pl.DataFrame, results: pl.DataFrame) -> list[pl.Series]:
     """``state_ok`` by trace (false: some check failed; null: none applied, or some was vacuous) and why it is null."""
+    if results.height == 0:
+        return [nothing("state_ok", pl.Boolean, traces.height), nothing("state_reason", pl.String, traces.height)]
     by_trace = results.group_by("trace").agg(
         (pl.col("passed") == False).any().alias("failed"),  # noqa: E712 - null is not false
         pl.col("passed").is_null().any().alias("vacuous"),
         pl.col("reason").filter(pl.col("passed").is_null()).first().alias("why"),
     )
     joined = traces.select("trace").join(by_trace, on="trace", how="left", maintain_order="left")
-    ok = pl.when("failed").then(False).when(pl.col("vacuous") == False).then(True)  # noqa: E712, FBT003
+    ok = pl.when("failed").then(False).when(pl.col("vacuous") == False).then(True)  # noqa: E712
     chosen = joined.select(
         ok.alias("state_ok"), pl.when(~pl.col("failed") & pl.col("vacuous")).then("why").alias("state_reason")
     )

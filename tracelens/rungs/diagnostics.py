@@ -14,7 +14,7 @@ import polars as pl
 
 from tracelens.columns import group_offsets
 from tracelens.kernels.loops import count_repeats, first_equal, longest_runs, sum_in_order
-from tracelens.rungs.facts import failed, text_codes, trace_seconds, unknown_arguments
+from tracelens.rungs.facts import failed, nothing, text_codes, trace_seconds, unknown_arguments
 
 _COUNTS = (
     "n_errors", "n_denied", "n_unknown_status", "n_repeated_errors", "n_recovered_errors", "n_identical_repeats",
@@ -54,17 +54,17 @@ def diagnose(
     }
     counted |= {name: _count(which, calls, n) for name, which in statuses.items()}
     recorded = traces["has_calls"]
-    nothing = pl.Series([None], dtype=pl.Int32).new_from_index(0, n)
+    none = nothing("n_needless", pl.Int32, n)
     return pl.DataFrame(
         [
             traces["trace"],
             *(
-                pl.Series(name, counted[name], dtype=pl.Int32).zip_with(recorded, nothing)
+                pl.Series(name, counted[name], dtype=pl.Int32).zip_with(recorded, none)
                 for name in ("n_calls_all", *_COUNTS)
             ),
-            (nothing if needless is None else needless.cast(pl.Int32)).alias("n_needless"),
+            (none if needless is None else needless.cast(pl.Int32)).alias("n_needless"),
             (trace_seconds(calls, traces) * 1000).alias("duration_ms"),
-            _tool_cost(calls, offsets, prices or {}).zip_with(recorded, _no_cost(n)).alias("tool_cost"),
+            _tool_cost(calls, offsets, prices or {}).zip_with(recorded, nothing("tool_cost", pl.Float64, n)),
         ]
     )
 
@@ -92,16 +92,12 @@ def _tool_cost(calls: pl.DataFrame, offsets: npt.NDArray[np.int64], prices: Mapp
     """By trace; null where no tool it called has a price."""
     n = offsets.size - 1
     if not prices:
-        return _no_cost(n)
+        return nothing("tool_cost", pl.Float64, n)
     costs = call_costs(calls["tool"], calls["executed"], prices)
     out = np.zeros(n)
     sum_in_order(offsets, np.ascontiguousarray(costs.fill_null(0.0).to_numpy(), np.float64), out)
     priced = pl.Series(_count(costs.is_not_null(), calls, n) > 0)
-    return pl.Series(out).round(9).zip_with(priced, _no_cost(n))
-
-
-def _no_cost(n: int) -> pl.Series:
-    return pl.Series([None], dtype=pl.Float64).new_from_index(0, n)
+    return pl.Series("tool_cost", out).round(9).zip_with(priced, nothing("tool_cost", pl.Float64, n))
 
 
 def _count(which: pl.Series, calls: pl.DataFrame, n: int) -> npt.NDArray[np.int32]:

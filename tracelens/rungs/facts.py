@@ -10,6 +10,16 @@ UNCAPTURED = ("not_captured", "truncated")
 """Argument states of which nobody knows the arguments."""
 
 
+def nothing(name: str, dtype: type[pl.DataType], n: int) -> pl.Series:
+    """A column of n nulls.
+
+    Example:
+        >>> nothing("state_ok", pl.Boolean, 2).to_list()
+        [None, None]
+    """
+    return pl.Series(name, [None], dtype=dtype).new_from_index(0, n)
+
+
 def failed() -> pl.Expr:
     """Whether a call ended in an error: its status says so, or it has no status and an error text.
 
@@ -41,7 +51,7 @@ def trace_seconds(calls: pl.DataFrame, traces: pl.DataFrame) -> pl.Series:
         f64? by trace; null where nothing was captured.
     """
     if calls["started_at"].null_count() == calls["duration_ms"].null_count() == calls.height:
-        return pl.Series([None], dtype=pl.Float64).new_from_index(0, traces.height)
+        return nothing("seconds", pl.Float64, traces.height)
     length = (pl.col("duration_ms").fill_nan(None).fill_null(0.0) * 1000).round().cast(pl.Int64).cast(pl.Duration("us"))
     spans = calls.group_by("trace").agg(
         pl.col("started_at").min().alias("first"),

@@ -7,6 +7,8 @@ on something *not* having happened is null there, and a budget is not judged by 
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -18,7 +20,7 @@ import polars as pl
 
 from tracelens.columns import group_offsets
 from tracelens.kernels.loops import first_equal
-from tracelens.rungs.facts import failed, text_codes, trace_seconds, unknown_arguments
+from tracelens.rungs.facts import failed, nothing, text_codes, trace_seconds, unknown_arguments
 from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
 
 
@@ -95,21 +97,22 @@ def check_invariants(calls: pl.DataFrame, traces: pl.DataFrame, rules: Invariant
     """
     parts = [*_call_rules(calls, traces, rules), *_budgets(calls, traces, rules)]
     findings = concat_findings(found for found, _ in parts)
-    known = pl.lit(value=True)
-    out = traces.select("trace")
-    for number, (_, judged) in enumerate(parts):
-        out = out.with_columns(judged.alias(f"judged_{number}"))
-        known = known & pl.col(f"judged_{number}")
-    broken = pl.col("trace").is_in(findings["trace"].unique().implode())
-    complete = _complete(traces)
-    unjudged = pl.when(~pl.lit(complete)).then(pl.lit("incomplete")).otherwise(pl.lit("not_captured"))
-    ok = pl.when(broken).then(pl.lit(value=False)).when(known).then(pl.lit(value=True))
-    verdicts = out.select(
-        "trace",
-        (ok if parts else pl.lit(None, pl.Boolean)).alias("invariants_ok"),
-        (pl.when(~broken & ~known).then(unjudged) if parts else pl.lit(None, pl.String)).alias("invariants_reason"),
-    )
-    return Verdicts(findings, verdicts)
+    return Verdicts(findings, _verdicts(traces, findings, [judged for _, judged in parts]))
+
+
+def _verdicts(traces: pl.DataFrame, findings: pl.DataFrame, judged: list[pl.Series]) -> pl.DataFrame:
+    """``trace, invariants_ok, invariants_reason`` from what was found and what could be judged."""
+    if not judged:
+        n = traces.height
+        none = (nothing("invariants_ok", pl.Boolean, n), nothing("invariants_reason", pl.String, n))
+        return pl.DataFrame([traces["trace"], *none])
+    known = functools.reduce(operator.and_, judged)
+    broken = np.isin(traces["trace"].to_numpy(), findings["trace"].to_numpy())
+    parts = {"trace": traces["trace"], "broken": broken, "known": known, "complete": _complete(traces)}
+    unjudged = pl.when(~pl.col("complete")).then(pl.lit("incomplete")).otherwise(pl.lit("not_captured"))
+    ok = pl.when("broken").then(pl.lit(value=False)).when("known").then(pl.lit(value=True))
+    reason = pl.when(~pl.col("broken") & ~pl.col("known")).then(unjudged)
+    return pl.DataFrame(parts).select("trace", invariants_ok=ok, invariants_reason=reason)
 
 
 Part = tuple[pl.DataFrame, pl.Series]

@@ -19,12 +19,17 @@ import polars as pl
 from tracelens.kernels.reference.normal import NO_RULES, Rules
 from tracelens.kernels.reference.relation import exact, matcher
 from tracelens.kernels.reference.values import is_object, parse
-from tracelens.rungs.findings import finding_frame
+from tracelens.rungs.facts import nothing
+from tracelens.rungs.findings import FINDING_SCHEMA, finding_frame
 from tracelens.suite import Suite
 
 _UNKNOWN = ("not_captured", "truncated")
 _MUST = {"text": pl.String, "item": pl.Int32, "tool": pl.String, "arguments": pl.String, "least": pl.Int64}
 _ORDER = {"text": pl.String, "item": pl.Int32, "first": pl.String, "second": pl.String}
+_VERDICTS = {
+    "milestones_met": pl.Int32, "milestones_total": pl.Int32, "milestones_ok": pl.Boolean,
+    "milestones_reason": pl.String,
+}  # fmt: skip
 _STEPS = {"text": pl.String, "item": pl.Int32, "most": pl.Int64}
 
 
@@ -149,6 +154,8 @@ def check_milestones(calls: pl.DataFrame, traces: pl.DataFrame, plan: MilestoneP
         Findings and verdicts. In an incomplete trace a call that is there counts as reached, and too many steps as
         missed; nothing else is judged there.
     """
+    if not plan.active:
+        return Reached(FINDING_SCHEMA.to_frame(), _no_verdicts(traces))
     wanted = _wanted(traces, plan)
     counted = calls.filter(pl.col("executed")) if plan.executed_only else calls
     judged = pl.concat(
@@ -160,6 +167,13 @@ def check_milestones(calls: pl.DataFrame, traces: pl.DataFrame, plan: MilestoneP
         {**{name: missed[name] for name in ("trace", "code", "tool", "message", "value")}, **constant}
     )
     return Reached(findings, _verdicts(judged, traces))
+
+
+def _no_verdicts(traces: pl.DataFrame) -> pl.DataFrame:
+    """The verdicts where there are no milestones."""
+    return pl.DataFrame(
+        [traces["trace"], *(nothing(name, dtype, traces.height) for name, dtype in _VERDICTS.items())]
+    )
 
 
 def _verdicts(judged: pl.DataFrame, traces: pl.DataFrame) -> pl.DataFrame:
@@ -333,15 +347,15 @@ def _judged(
     tool: pl.Expr | None = None,
     value: pl.Expr | None = None,
 ) -> pl.DataFrame:
-    nothing = pl.lit(None, pl.String)
+    null = pl.lit(None, pl.String)
     return asked.select(
         "trace",
         "item",
         met.cast(pl.Boolean).alias("met"),
         pl.lit(f"milestone.{name}").alias("code"),
-        (nothing if tool is None else tool).alias("tool"),
+        (null if tool is None else tool).alias("tool"),
         message.alias("message"),
-        (nothing if value is None else value).alias("value"),
+        (null if value is None else value).alias("value"),
     )
 
 

@@ -13,6 +13,8 @@ from typing import Protocol
 
 import polars as pl
 
+from tracelens.rungs.facts import nothing
+
 
 class WaiverLike(Protocol):
     """A waiver of the suite."""
@@ -57,11 +59,13 @@ def apply_waivers(findings: pl.DataFrame, traces: pl.DataFrame, waivers: Iterabl
         >>> apply_waivers(found, cases, [waiver]).row(0)[2:]
         (datetime.date(2027, 1, 1), 'known')
     """
+    until = nothing("waived_until", pl.Date, findings.height)
+    reason = nothing("waive_reason", pl.String, findings.height)
     given = sorted(enumerate(waivers), key=lambda pair: (-pair[1].until.toordinal(), pair[0]))
+    if not given:
+        return findings.with_columns(until, reason)
     key = _key(findings)
     cases = findings.select(key).join(traces.select(key, "case_id"), on=key, how="left", maintain_order="left")
-    until = pl.Series("waived_until", [None], dtype=pl.Date).new_from_index(0, findings.height)
-    reason = pl.Series("waive_reason", [None], dtype=pl.String).new_from_index(0, findings.height)
     codes = findings["code"].unique().to_list()
     for _, waiver in reversed(given):
         covered = findings["code"].is_in([code for code in codes if fnmatchcase(code, waiver.code)])
@@ -87,6 +91,8 @@ def waived_traces(findings: pl.DataFrame) -> pl.DataFrame:
         again. A trace with an error that no waiver covers, or without any error, has no row.
     """
     key = _key(findings)
+    if findings["waived_until"].null_count() == findings.height:
+        return findings.clear().select(key, "waived_until")
     errors = findings.filter((pl.col("severity") == "error") & pl.col(key).is_not_null())
     grouped = errors.group_by(key).agg(
         pl.col("waived_until").min(), pl.col("waived_until").is_null().any().alias("open")
