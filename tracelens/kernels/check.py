@@ -81,13 +81,13 @@ def visit(c: int, constants: int, node: int, item: int) -> int:
         k += 1
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def frame_of(c: int, column: int) -> int:
     """A number of the innermost frame."""
     return load_i64(get(c, R_FRAMES), 7 * (get(c, DEPTH) - 1) + column)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def set_frame(c: int, column: int, value: int) -> None:
     """Change a number of the innermost frame."""
     store_i64(get(c, R_FRAMES), 7 * (get(c, DEPTH) - 1) + column, value)

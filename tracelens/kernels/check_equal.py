@@ -77,7 +77,7 @@ def same_scalar(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int) 
     return YES if same else NO
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def key_escapes(t: int, entry: int) -> int:
     """`ESCAPED` where a member's key has escapes, else 0."""
     return ESCAPED if load_u8(get(t, T_FLAGS), entry) & KEY_ESCAPED else 0

@@ -97,13 +97,13 @@ def note(c: int, op: int, item: int, extra: int) -> None:
     put(c, EVENTS, k + 1)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def op_of(c: int, k: int, column: int) -> int:
     """A number of operation ``k``; column 0 is its code."""
     return load_i64(get(c, P_OPS), 6 * k + column)
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def key_flags(c: int, member: int) -> int:
     """The flags of a member's key, as those of a string."""
     flags = load_u8(get(c, T_FLAGS), member)
@@ -295,7 +295,7 @@ def names_op(c: int, k: int, entry: int) -> int:
     return YES
 
 
-@njit(nogil=True, cache=True)
+@njit(nogil=True, cache=True, inline="always")
 def has(c: int, local: int) -> bool:
     """Whether the object looked at last has a property."""
     return load_i64(get(c, R_SEEN), local) == get(c, STAMP)

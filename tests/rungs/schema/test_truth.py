@@ -1,6 +1,8 @@
 """The reference: its documented deviations from the library, unusable schemas, warnings."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -158,3 +160,17 @@ def test_warnings():
         )
         == []
     )
+
+
+def test_the_grammar_of_iris_is_imported_only_when_asked_for():
+    code = """
+import sys
+from tracelens.rungs.schema.truth import compile_schema, validate
+assert validate(compile_schema({"format": "uri"}), '"no"')
+assert "lark" not in sys.modules and "rfc3987_syntax" not in sys.modules
+iri = compile_schema({"format": "iri"})
+assert validate(iri, '"no"') and not validate(iri, '"https://example.com/é"')
+assert "lark" in sys.modules
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
