@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.call_lists import arguments, call, matches, one_unit, records
+from tracelens.kernels.calls import CALL, CAPTURED, LINK, TOP, USABLE
 from tracelens.kernels.optimal import DENSE
 from tracelens.kernels.pairing import LINEAR, MISSING, pair_rows, pair_units
 from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES, Match, agreement, best_unused, optimal, pairs
@@ -192,3 +193,26 @@ def test_partners_are_used_once(match: Match) -> None:
         taken = [j for j in found["partner"][p].tolist() if j >= 0]
         assert len(taken) == len(set(taken))
         assert found["counts"][0, p, MISSING] == len(match.expected) - len(taken)
+
+
+@pytest.mark.parametrize("shift", [0, 10_000], ids=["equal but shuffled", "nothing in common"])
+def test_thousands_of_calls_of_one_name(shift: int) -> None:
+    """Time would show it if these were assigned one by one."""
+    size = 10_000
+    rng = np.random.default_rng(11)
+    sides = []
+    for start in (0, shift):
+        calls, top = np.zeros(size, CALL), np.zeros(size, TOP)
+        calls["flags"], calls["top_count"], calls["top_first"] = USABLE | CAPTURED, 1, np.arange(size)
+        calls["lo"] = top["lo"] = start + rng.permutation(size)
+        sides += [calls, top]
+    counts, partner, status = (
+        np.zeros((1, 3, 7), np.int64),
+        np.empty((3, size), np.int32),
+        np.empty((3, size), np.uint8),
+    )
+    out = (np.zeros(1, np.int64), partner, status, counts, np.empty(1, np.int64), np.empty(1, np.bool_))
+    pair_units(np.array([[0, size, 0, size]]), *sides, np.zeros(0, LINK), True, *out, DENSE, LINEAR)
+    assert counts[0, 2].tolist() == ([0, size, 0, 0, 0, 0, 0] if shift else [size, 0, 0, 0, 0, 0, 0])
+    assert sorted(partner[2].tolist()) == list(range(size))
+    assert not shift or partner[2].tolist() == list(range(size))
