@@ -11,7 +11,7 @@ import polars as pl
 
 from tracelens.errors import InputError
 from tracelens.run.batch import Scored, score_batch
-from tracelens.run.checks import apply_checks
+from tracelens.run.checks import Held
 from tracelens.run.duplicates import Duplicates
 from tracelens.run.plan import Plan
 from tracelens.run.settle import settle
@@ -63,24 +63,18 @@ def score_run(
     plan = Plan.compile(suite)
     tally = Tally(plan.cases)
     with RunWriter(out) as writer:
-        held = ("traces", "findings") if suite.check else ()
-        keep: dict[str, list[pl.DataFrame]] = {name: [] for name in held}
+        held = Held(writer) if suite.check else None
+        write = writer.write if held is None else held.write
         for scored in _in_order(opened, plan, threads or default_threads(), tally):
             for name, frame in scored.tables.items():
-                if name in held:
-                    keep[name].append(frame)
-                else:
-                    writer.write(name, frame)
+                write(name, frame)
             if report is not None:
                 report(tally)
         if tally.n_traces == 0:
             raise _nothing(opened, tally)
-        if held:
-            keep["findings"].append(_unusable(plan))
-        else:
-            writer.write("findings", _unusable(plan))
-        if suite.check:
-            apply_checks(suite, writer, keep)
+        write("findings", _unusable(plan))
+        if held is not None:
+            held.apply(suite)
         run_id = tally.run_id(suite.digest, opened.format_name)
         writer.write("runs", _run_row(opened, plan, tally))
         return writer.commit(run_id, {"format": opened.format_name, "explanation": opened.explanation})
