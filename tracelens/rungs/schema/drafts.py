@@ -6,9 +6,7 @@ included, is the library's own code: its functions are bound to other globals, n
 
 from __future__ import annotations
 
-import threading
 import types
-import warnings
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
@@ -18,8 +16,6 @@ from tracelens.rungs.schema.ecma import compile_pattern
 from tracelens.rungs.schema.library import load
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
-
-_WARNINGS = threading.Lock()
 
 
 class _EcmaSearch:
@@ -138,35 +134,14 @@ def draft_of(schema: Any, default: Any = None) -> Any:
 def format_checker(draft: Any) -> Any:
     """The draft's own format checker, where whatever a check raises means that the text does not conform.
 
-    The library lets some of its helpers' errors through; a score must not depend on which.
+    The library lets some of its helpers' errors through; a score must not depend on which. ``regex`` means ECMA-262,
+    as JSON Schema asks, and as `pattern` is read.
     """
     from jsonschema import FormatChecker
 
     checker = FormatChecker(())
     for name, (function, _) in draft.FORMAT_CHECKER.checkers.items():
-        quiet = _quietly(function) if name == "regex" else function
-        checker.checkers[name] = (quiet, Exception)
-    return checker
-
-
-def _quietly(function: Callable[[object], bool]) -> Callable[[object], bool]:
-    def check(instance: object) -> bool:
-        # Compiling somebody's regular expression may warn; the filters are the process's, hence the lock.
-        with _WARNINGS, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return function(instance)
-
-    return check
-
-
-@cache
-def schema_format_checker(draft: Any) -> Any:
-    """The checker for schemas themselves, where ``regex`` means ECMA-262."""
-    from jsonschema import FormatChecker
-
-    checker = FormatChecker(())
-    checker.checkers.update(format_checker(draft).checkers)
-    checker.checkers["regex"] = (_is_ecma, ValueError)
+        checker.checkers[name] = (_is_ecma if name == "regex" else function, Exception)
     return checker
 
 

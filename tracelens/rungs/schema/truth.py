@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tracelens.rungs.schema.decimals import loads
-from tracelens.rungs.schema.drafts import draft_of, format_checker, schema_format_checker
+from tracelens.rungs.schema.drafts import draft_of, format_checker
 from tracelens.rungs.schema.walk import Place, Unusable, new_validator, walk
 
 _ROOM = threading.Lock()
@@ -103,7 +103,7 @@ def _check(draft: Any, schema: Any, pointer: str) -> None:
     from jsonschema.exceptions import SchemaError as Invalid
 
     try:
-        draft.check_schema(schema, format_checker=schema_format_checker(draft))
+        draft.check_schema(schema, format_checker=format_checker(draft))
     except Invalid as error:
         inside = "".join(f"/{part}" for part in error.absolute_path)
         why = f": {error.cause}" if error.cause else ""
