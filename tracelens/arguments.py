@@ -145,11 +145,16 @@ def _open_strings(
     decoded: npt.NDArray[np.uint8],
     shredded: Shredded,
 ) -> tuple[npt.NDArray[np.uint8], Shredded]:
-    """Decode texts that are themselves JSON strings and shred again, as often as allowed."""
+    """Decode texts that are themselves JSON strings and shred again, as often as allowed.
+
+    A string that holds no JSON is a value like any other, so its text stays as it is.
+    """
+    closed = decoded >= MAX_DECODED
     while True:
-        rows = np.flatnonzero((_root_kind(shredded.tape) == STRING) & (decoded < MAX_DECODED))
+        rows = np.flatnonzero((_root_kind(shredded.tape) == STRING) & ~closed)
         if rows.size == 0:
             return data, shredded
+        before = begin[rows], end[rows]
         roots = shredded.tape.first[:-1][rows]
         start, stop = shredded.tape.start[roots].astype(np.int64), shredded.tape.end[roots].astype(np.int64)
         room = np.zeros(int((stop - start).sum()) + columns.PADDING, np.uint8)
@@ -160,7 +165,14 @@ def _open_strings(
             end[row] = data.size + at
         data = columns.padded(np.concatenate([data, room[:at]]))
         decoded[rows] += 1
+        closed |= decoded >= MAX_DECODED
         shredded = shred(data, begin, end, wanted)
+        plain = (shredded.error[rows] != 0) & (shredded.error[rows] != E_EMPTY)
+        if plain.any():
+            begin[rows[plain]], end[rows[plain]] = before[0][plain], before[1][plain]
+            decoded[rows[plain]] -= 1
+            closed[rows[plain]] = True
+            shredded = shred(data, begin, end, wanted)
 
 
 def _states(forms: npt.NDArray[np.uint8], shredded: Shredded) -> npt.NDArray[np.uint8]:
