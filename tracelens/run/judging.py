@@ -66,7 +66,9 @@ def check_schemas(batch: Batch, calls: Calls, frame: pl.DataFrame, plan: Plan) -
     if agents.null_count() == agents.len():
         agents = pl.Series(columns.one_chunk(batch.traces["agent"])).gather(calls.trace)
     of_call = catalogue.assign(frame["tool"], agents, definitions, texts)
-    found = check(calls.arguments, of_call, catalogue, frame["tool"])
+    # What a format writes as JSON text is decoded once; more than that is the sender's doing, and worth a note.
+    prescribed = (columns.numbers(batch.calls["arguments_form"]) == columns.JSON_STRING).astype(np.uint8)
+    found = check(calls.arguments, of_call, catalogue, frame["tool"], prescribed)
     state = pl.Series("schema_state", STATES, dtype=pl.String).gather(found.state)
     return Schemas(state, _by_call(found.findings, frame))
 
