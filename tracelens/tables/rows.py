@@ -260,7 +260,7 @@ REJECTS = Table(
         Column(
             "offset",
             "i64",
-            "where in the (decompressed) file the record starts",
+            "where in the (decompressed) file reading went wrong",
             null="read, but its id came before",
             unit="bytes",
         ),
