@@ -17,21 +17,6 @@ settings.register_profile(
 settings.load_profile("tracelens")
 
 
-def pytest_configure(config: pytest.Config) -> None:
-    """Drop compiled kernels that are older than some kernel's source.
-
-    Numba keeps compiled code by the file a function stands in, so a change in a function that others call would not
-    reach them.
-    """
-    if hasattr(config, "workerinput"):
-        return
-    package = ROOT / "tracelens"
-    newest = max(path.stat().st_mtime for path in (package / "kernels").glob("*.py"))
-    for compiled in package.rglob("__pycache__/*.nb[ic]"):
-        if compiled.stat().st_mtime < newest:
-            compiled.unlink(missing_ok=True)
-
-
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The root of the checkout."""
