@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.call_lists import call, matches, records
 from tracelens.kernels.calls import CAPTURED, JOINED, MALFORMED_ENTRY, USABLE
-from tracelens.kernels.reference.pairing import PAIRINGS, UNIT, Match, pairs
+from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES, Match, pairs
 from tracelens.kernels.reference.scores import all_scores
-from tracelens.rungs.calls import pair_frame
-from tracelens.rungs.golden import step_frame
+from tracelens.rungs.calls import Pairs, pairs_of
+from tracelens.rungs.golden import STEP_STATUSES, steps_of
 from tracelens.rungs.scores import UnitScores, score_units
 from tracelens.rungs.units import CallArrays, Credit, Related, Units, joined_calls
 
@@ -73,12 +72,18 @@ def test_pair_rows_equal_the_definitions(match: Match) -> None:
     units, a, e, related, joined = sides(match)
     paired = score_units(units, a, e, related=related, joined=joined).paired
     for pairing in PAIRINGS:
-        frame = pair_frame(paired, a, e, pairing)
-        found = frame.select("actual", "expected", "status", pl.col("agreement") * UNIT).rows()
-        want = [tuple(row) for row in pairs(match, pairing)]
-        assert [row[:3] for row in found] == [row[:3] for row in want]
-        assert [row[3] for row in found] == [None if x is None else pytest.approx(x) for *_, x in want]
-        assert frame["pair_index"].to_list() == list(range(len(want)))
+        rows = pairs_of(paired, a, e, pairing)
+        found = zip(known(rows.actual), known(rows.expected), statuses_of(rows), known(rows.agreement), strict=True)
+        assert list(found) == [tuple(row) for row in pairs(match, pairing)]
+
+
+def known(numbers: np.ndarray) -> list[int | None]:
+    """Numbers, None for those below zero."""
+    return [number if number >= 0 else None for number in numbers.tolist()]
+
+
+def statuses_of(rows: Pairs) -> list[str]:
+    return [STATUSES[status] for status in rows.status]
 
 
 def worked_example() -> Match:
@@ -118,7 +123,7 @@ def test_worked_example() -> None:
     assert {name: row[name] for name in WORKED} == WORKED
     assert round(row["accuracy_graded"], 2) == 0.53
     _, a, e, *_ = sides(worked_example())
-    statuses = {p: pair_frame(scores.paired, a, e, p)["status"].to_list() for p in PAIRINGS}
+    statuses = {p: statuses_of(pairs_of(scores.paired, a, e, p)) for p in PAIRINGS}
     assert statuses == {
         "positional": ["partial", "wrong_name", "extra"],
         "best_unused": ["partial", "extra", "partial"],
@@ -128,11 +133,12 @@ def test_worked_example() -> None:
 
 def test_worked_example_step_by_step() -> None:
     units, a, e, *_ = sides(worked_example())
-    assert step_frame(units, a, e).rows() == [
-        (0, 0, 0, 0, "correct"),
-        (0, 1, 1, None, "unexpected"),
-        (0, 2, 2, 1, "correct"),
-    ]
+    steps = steps_of(units, a, e)
+    assert steps.unit.tolist() == [0, 0, 0]
+    assert steps.index.tolist() == [0, 1, 2]
+    assert known(steps.actual) == [0, 1, 2]
+    assert known(steps.expected) == [0, None, 1]
+    assert [STEP_STATUSES[status] for status in steps.status] == ["correct", "unexpected", "correct"]
 
 
 NOTHING = {
@@ -215,4 +221,4 @@ def test_no_units() -> None:
     none = Units(*(np.zeros(0, np.int64) for _ in range(4)))
     scores = score_units(none, a, e)
     assert scores.frame.height == 0
-    assert pair_frame(scores.paired, a, e).height == step_frame(none, a, e).height == 0
+    assert len(pairs_of(scores.paired, a, e)) == len(steps_of(none, a, e)) == 0

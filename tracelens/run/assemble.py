@@ -44,7 +44,7 @@ def trace_rows(
     n = given.height
     whole = _whole(given)
     out = given.with_columns(
-        *_counts(batch, calls, n),
+        *_counts(calls, n),
         *_reference_columns(matched, n),
         *_finding_counts(findings, n),
         pl.lit(None if not plan.suite.check else True, pl.Boolean).alias("checks_ok"),
@@ -57,7 +57,7 @@ def trace_rows(
     out = out.with_columns(
         pl.when(recorded).then(name).alias(name) for name in ("n_calls", "n_calls_total", "n_malformed")
     )
-    return out.with_columns(_null_reason(out, matched, n).alias("null_reason"))
+    return out.with_columns(_null_reason(matched, n).alias("null_reason"))
 
 
 def _whole(given: pl.DataFrame) -> B1:
@@ -65,7 +65,7 @@ def _whole(given: pl.DataFrame) -> B1:
     return (given["has_calls"] & given["complete"].fill_null(value=True)).to_numpy()
 
 
-def _counts(batch: Batch, calls: Calls, n: int) -> list[pl.Series]:
+def _counts(calls: Calls, n: int) -> list[pl.Series]:
     """Numbers of calls, whether recorded or not."""
 
     def count(which: B1 | None, name: str) -> pl.Series:
@@ -120,7 +120,7 @@ def _finding_counts(findings: pl.DataFrame, n: int) -> list[pl.Series]:
     ]
 
 
-def _null_reason(traces: pl.DataFrame, matched: Matched, n: int) -> pl.Expr:
+def _null_reason(matched: Matched, n: int) -> pl.Expr:
     """Why scores are null, the first reason that applies."""
     trace = matched.expected.trace[matched.best]
     unknown = np.zeros(n, np.bool_)

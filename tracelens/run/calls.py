@@ -11,16 +11,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens import columns
-from tracelens.arguments import S_OBJECT, STATES, Arguments, read_arguments
+from tracelens.arguments import S_EMPTY, S_OBJECT, S_TEXT, STATES, Arguments, read_arguments
 from tracelens.columns import Batch
-from tracelens.kernels.scan import ERRORS
+from tracelens.run.arrow import coded, nullable
 from tracelens.run.names import NameCodes, Names
 from tracelens.suite import Suite
+from tracelens.tables import polars_schema
 
 B1 = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
 
-STATE_TEXTS = pa.array(STATES, pa.large_string())
+U64 = npt.NDArray[np.uint64]
+
+RUNG_CALLS = polars_schema("rung_calls").names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,7 @@ class Calls:
 
     Attributes:
         trace: int64[n], trace of each call, ascending.
+        index: int32[n], position of each call in its trace.
         names: Codes and kinds.
         arguments: Their arguments.
         executed: bool[n], not denied.
@@ -38,6 +42,7 @@ class Calls:
     """
 
     trace: I64
+    index: npt.NDArray[np.int32]
     names: Names
     arguments: Arguments
     executed: B1
@@ -73,62 +78,61 @@ def read_calls(batch: Batch, suite: Suite, codes: NameCodes) -> Calls:
         in_score &= ~denied
     arguments = read_arguments(table["arguments"], columns.numbers(table["arguments_form"]))
     trace = columns.numbers(table["trace"]).astype(np.int64)
-    return Calls(trace, names, arguments, ~denied, denied, malformed, in_score)
+    index = columns.numbers(table["call_index"])
+    return Calls(trace, index, names, arguments, ~denied, denied, malformed, in_score)
 
 
-def call_frame(batch: Batch, calls: Calls, codes: NameCodes) -> pl.DataFrame:
-    """The calls as rungs get them, and as they are stored: everything but digests and schema verdicts.
+def digested(arguments: Arguments) -> B1:
+    """bool[n]: calls whose arguments have a digest, being an object or a text."""
+    state = arguments.state
+    return np.asarray((state == S_OBJECT) | (state == S_EMPTY) | (state == S_TEXT), np.bool_)
 
-    Texts of few distinct values are categorical.
+
+def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -> pa.Table:
+    """The calls as they are stored, with ``trace``: everything but schema verdicts.
+
+    Args:
+        batch: The batch.
+        calls: Its calls.
+        codes: Their names.
+        hi: uint64[n], upper half of the digest of each call's arguments.
+        lo: uint64[n], lower half.
     """
-    table = batch.calls
-    state = pa.DictionaryArray.from_arrays(pa.array(calls.arguments.state.astype(np.int32)), STATE_TEXTS)
-    tool = pa.DictionaryArray.from_arrays(
-        pa.array(calls.names.code, mask=calls.names.code < 0), pa.array(codes.names, pa.large_string())
+    table, unknown = batch.calls, ~digested(calls.arguments)
+    as_given = ("trace", "call_index", "name", "malformed", "arguments_form", "call_id", "turn", "agent", "depth", "kind")
+    return pa.table(
+        {
+            **{name: table[name] for name in as_given},
+            **{name: table[name] for name in ("status", "wrapper", "result", "error", "started_at", "duration_ms")},
+            "tool": codes.coded(calls.names.code),
+            "arguments": argument_texts(batch, calls.arguments),
+            "arguments_state": coded(calls.arguments.state, STATES),
+            "decoded_times": calls.arguments.decoded_times,
+            "arguments_repair": table["repair"],
+            "executed": calls.executed,
+            "denied": calls.denied,
+            "in_score": calls.in_score,
+            "output_tool": calls.names.output_tool,
+            "handoff": calls.names.handoff,
+            "digest_hi": nullable(hi, unknown),
+            "digest_lo": nullable(lo, unknown),
+        }
     )
-    arrow = {
-        "trace": table["trace"],
-        "call_index": table["call_index"],
-        "tool": tool.cast(pa.large_string()),
-        "name": table["name"],
-        "malformed": table["malformed"],
-        "arguments": argument_texts(batch, calls.arguments),
-        "arguments_form": table["arguments_form"],
-        "arguments_state": state.cast(pa.large_string()),
-        "decoded_times": pa.array(calls.arguments.decoded_times),
-        "arguments_repair": table["repair"],
-        **{name: table[name] for name in ("call_id", "turn", "agent", "depth", "kind", "status", "wrapper", "result")},
-        **{name: table[name] for name in ("error", "started_at", "duration_ms")},
-        "executed": pa.array(calls.executed),
-        "denied": pa.array(calls.denied),
-        "in_score": pa.array(calls.in_score),
-        "scored": pa.array(calls.in_score),
-        "output_tool": pa.array(calls.names.output_tool),
-        "handoff": pa.array(calls.names.handoff),
-    }
-    frame = pl.from_arrow(pa.table(arrow))
-    assert isinstance(frame, pl.DataFrame)  # noqa: S101 - a table gives a frame; this tells the type checker
-    return frame
+
+
+def call_frame(table: pa.Table) -> pl.DataFrame:
+    """The calls of `call_table` as rungs get them."""
+    frame = pl.DataFrame(table.select(["in_score" if name == "scored" else name for name in RUNG_CALLS]))
+    return frame.with_columns(pl.col("tool", "arguments_state").cast(pl.String)).rename({"in_score": "scored"})
 
 
 def argument_texts(batch: Batch, arguments: Arguments) -> pa.ChunkedArray:
     """The text of each call's arguments, decoded where that took several steps; null where none was recorded."""
     given = batch.calls["arguments"]
-    reopened = np.flatnonzero((arguments.decoded_times > 1) & (arguments.state <= S_OBJECT + 1))
+    reopened = np.flatnonzero((arguments.decoded_times > 1) & (arguments.state <= S_EMPTY))
     if reopened.size == 0:
         return given
     texts = given.to_pylist()
     for row in reopened:
         texts[row] = arguments.text(int(row)).decode()
     return pa.chunked_array([pa.array(texts, pa.large_string())])
-
-
-def invalid_reason(arguments: Arguments, row: int) -> str:
-    """Why a call's arguments are not one JSON value, with the byte where that shows.
-
-    Example:
-        >>> got = read_arguments(pa.array(['{"a":1']), np.array([columns.JSON_STRING], np.uint8))
-        >>> invalid_reason(got, 0)
-        'unterminated: the text ends inside a value (byte 6)'
-    """
-    return f"{ERRORS[int(arguments.error[row])]} (byte {int(arguments.position[row])})"

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 
 from tracelens import columns
 from tracelens.columns import Batch
+from tracelens.run.arrow import coded
 from tracelens.run.calls import Calls
 from tracelens.run.plan import Plan
 from tracelens.rungs.answers import check_answers
@@ -25,9 +27,10 @@ from tracelens.rungs.state import state_findings
 
 @dataclass(frozen=True, slots=True)
 class Schemas:
-    """Rung one of a batch: ``schema_state`` by call, and its findings."""
+    """Rung one of a batch: ``schema_state`` by call, for rungs and as it is stored, and its findings."""
 
     state: pl.Series
+    stored: pa.DictionaryArray
     findings: pl.DataFrame
 
 
@@ -69,8 +72,8 @@ def check_schemas(batch: Batch, calls: Calls, frame: pl.DataFrame, plan: Plan) -
     # What a format writes as JSON text is decoded once; more than that is the sender's doing, and worth a note.
     prescribed = (columns.numbers(batch.calls["arguments_form"]) == columns.JSON_STRING).astype(np.uint8)
     found = check(calls.arguments, of_call, catalogue, frame["tool"], prescribed)
-    state = pl.Series("schema_state", STATES, dtype=pl.String).gather(found.state)
-    return Schemas(state, _by_call(found.findings, frame))
+    stored = coded(found.state, STATES)
+    return Schemas(pl.Series("schema_state", stored).cast(pl.String), stored, _by_call(found.findings, frame))
 
 
 def _by_call(found: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
@@ -167,7 +170,7 @@ def failures(findings: pl.DataFrame) -> pl.DataFrame:
     """
     place = pl.concat_str(["tool", pl.col("path").replace("", None)], separator=".", ignore_nulls=True)
     text = pl.when(place != "").then(pl.format("{}: {}", place, "message")).otherwise("message")
-    return findings.filter(pl.col("severity") == "error").select("trace", "rung", text.alias("text")).cast(dict(FAILURES))
+    return findings.filter(pl.col("severity") == "error").select("trace", "rung", text.alias("text")).cast(FAILURES)
 
 
 def gaps(batch: Batch, frame: pl.DataFrame, judged: Judged, plan: Plan) -> pl.DataFrame:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import polars as pl
+import pyarrow as pa
 
 from tracelens.run.plan import Plan
 from tracelens.rungs.safety.scan import mask_leaves, mask_series
@@ -23,20 +24,33 @@ LEAVES = ("actual", "expected")
 """Columns of `argument_diffs` that hold the value of a path."""
 
 
-def masked(tables: Mapping[str, pl.DataFrame], plan: Plan) -> dict[str, pl.DataFrame]:
-    """The tables with secrets masked, where the suite asks for that.
+def masked(name: str, frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """A frame with secrets masked, where the suite asks for that.
 
     Args:
-        tables: Frames by table.
+        name: The table it belongs to.
+        frame: The frame.
         plan: The compiled suite.
     """
+    return frame.with_columns(_masked(name, frame.get_column, plan))
+
+
+def masked_table(name: str, table: pa.Table, plan: Plan) -> pa.Table:
+    """As `masked`, for an Arrow table; texts of which nothing is masked are not copied."""
+    changed = {
+        series.name: series.to_arrow() for series in _masked(name, lambda column: pl.Series(column, table[column]), plan)
+    }
+    return pa.table({column: changed.get(column, table[column]) for column in table.column_names}) if changed else table
+
+
+def _masked(name: str, column: Callable[[str], pl.Series], plan: Plan) -> list[pl.Series]:
+    """The columns in which something was masked."""
     if not plan.safety.masks:
-        return dict(tables)
-    return {name: _masked(name, frame) for name, frame in tables.items()}
-
-
-def _masked(name: str, frame: pl.DataFrame) -> pl.DataFrame:
+        return []
     if name == "argument_diffs":
-        return frame.with_columns(mask_leaves(frame["path"], frame[column]).alias(column) for column in LEAVES)
-    present = [column for column in TEXTS.get(name, ()) if column in frame.columns and frame[column].dtype == pl.String]
-    return frame.with_columns(mask_series(frame[column]).alias(column) for column in present)
+        paths = column("path").cast(pl.String)
+        pairs = [(text, mask_leaves(paths, text)) for text in map(column, LEAVES)]
+    else:
+        given = [text for text in map(column, TEXTS[name]) if text.dtype == pl.String]
+        pairs = [(text, mask_series(text)) for text in given]
+    return [after for before, after in pairs if after is not before]

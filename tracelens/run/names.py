@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens import columns
+from tracelens.run.arrow import coded
 from tracelens.suite import Suite
 
 I32 = npt.NDArray[np.int32]
@@ -62,7 +63,6 @@ class NameCodes:
             self.names.append(name)
         return self._codes[name]
 
-    def texts(self, code: I32) -> pa.Array:
-        """The canonical names of codes, null for -1, as large_string."""
-        dictionary = pa.array(self.names, pa.large_string())
-        return dictionary.take(pa.array(code, mask=code < 0))
+    def coded(self, code: I32) -> pa.DictionaryArray:
+        """The canonical names of codes, null for -1."""
+        return coded(code, self.names)

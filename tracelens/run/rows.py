@@ -2,96 +2,139 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from tracelens import columns
 from tracelens.arguments import S_EMPTY
-from tracelens.columns import Batch
+from tracelens.kernels.pairing import PARTIAL
 from tracelens.kernels.reference.differences import diffs
+from tracelens.kernels.reference.pairing import STATUSES, UNIT
 from tracelens.kernels.reference.values import parse
 from tracelens.normalise.differences import Compared, differences
+from tracelens.run.arrow import coded, constant, nullable
 from tracelens.run.calls import Calls
 from tracelens.run.matching import Matched
 from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
-from tracelens.rungs.calls import pair_frame
-from tracelens.rungs.golden import step_frame
+from tracelens.rungs.calls import Pairs, pairs_of
+from tracelens.rungs.golden import STEP_STATUSES, steps_of
 from tracelens.rungs.units import Units
 
+I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 
+EXPECTED_STATES = ("object", "empty", "any")
 
-def pair_rows(matched: Matched, calls: Calls, batch: Batch, codes: NameCodes, pairing: str) -> pl.DataFrame:
-    """Rows of `pairs` for one pairing, best references only, with ``trace`` and the rows of both calls.
 
-    Returns:
-        The columns of `pairs` and ``trace`` (u32), ``actual_row`` (of all actual calls) and ``expected_row`` (of all
-        expected calls), both int64 and -1 where there is none.
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Who was held against whom under one pairing, best references only; row by row.
+
+    Attributes:
+        pairing: Its name.
+        pairs: The pairs; ``unit`` counts in all units.
+        trace: int64, trace of each row, ascending.
+        actual_row: int64, row of the actual call among all of the batch, -1 for none.
+        expected_row: int64, row of the expected call among all, -1 for none.
+        call_index: int32, position of the actual call in its trace, -1 for none.
+        tool: int32, name code of the actual call, of the expected one where there is none.
+        expected_tool: int32, name code of the expected call, -1 for none.
     """
-    frame = pair_frame(matched.scores.paired, matched.a, matched.e, pairing)
+
+    pairing: str
+    pairs: Pairs
+    trace: I64
+    actual_row: I64
+    expected_row: I64
+    call_index: I32
+    tool: I32
+    expected_tool: I32
+
+
+def place(matched: Matched, calls: Calls, pairing: str) -> Placed:
+    """The rows of one pairing, as numbers."""
+    pairs = pairs_of(matched.scores.paired, matched.a, matched.e, pairing)
     if matched.best.size != len(matched.units):
         chosen = np.zeros(len(matched.units), np.bool_)
         chosen[matched.best] = True
-        frame = frame.filter(pl.Series(chosen[frame["unit"].to_numpy()]))
-    unit = frame["unit"].to_numpy()
-    actual = frame["actual"].fill_null(-1).to_numpy().astype(np.int64)
-    expected = frame["expected"].fill_null(-1).to_numpy().astype(np.int64)
+        pairs = pairs.of(chosen[pairs.unit])
+    placed = _located(matched, calls, matched.units, pairs.unit, pairs.actual, pairs.expected)
+    return Placed(pairing, pairs, matched.expected.trace[pairs.unit], *placed)
+
+
+def _located(
+    matched: Matched, calls: Calls, units: Units, unit: I64, actual: npt.NDArray[np.integer], expected: npt.NDArray[np.integer]
+) -> tuple[I64, I64, I32, I32, I32]:
+    """Rows of both calls, ``call_index``, tool and expected tool, from calls counted in their units."""
     actual_row = np.full(unit.size, -1, np.int64)
-    has_a, has_e = actual >= 0, expected >= 0
-    actual_row[has_a] = matched.rows[(matched.units.a_first[unit] + actual)[has_a]]
-    expected_row = np.where(has_e, matched.units.e_first[unit] + expected, -1)
-    tool_a = _codes(matched.actual_forms.code, actual_row)
-    tool_e = _codes(matched.expected_forms.code, expected_row)
-    index = columns.numbers(batch.calls["call_index"])
-    return pl.DataFrame(
+    has = actual >= 0
+    actual_row[has] = matched.rows[(units.a_first[unit] + actual)[has]]
+    expected_row = np.where(expected >= 0, units.e_first[unit] + expected, -1)
+    index = _of_rows(calls.index, actual_row)
+    wanted = _of_rows(matched.expected_forms.code, expected_row)
+    tool = np.where(has, _of_rows(matched.actual_forms.code, actual_row), wanted)
+    return actual_row, expected_row, index, tool, wanted
+
+
+def _of_rows(values: I32, rows: I64) -> I32:
+    """Values of rows, -1 for no row."""
+    if values.size == 0:
+        return np.full(rows.size, -1, np.int32)
+    return np.where(rows >= 0, values[rows], np.int32(-1))
+
+
+def pair_table(held: Placed, codes: NameCodes) -> pa.Table:
+    """Rows of `pairs`, with ``trace``."""
+    pairs = held.pairs
+    return pa.table(
         {
-            "trace": matched.expected.trace[unit].astype(np.uint32),
-            "pairing": frame["pairing"].cast(pl.String),
-            "call_index": _where(index, actual_row),
-            "expected_index": frame["expected"],
-            "tool": pl.Series(codes.texts(np.where(has_a, tool_a, tool_e))),
-            "expected_tool": pl.Series(codes.texts(tool_e)),
-            "status": frame["status"].cast(pl.String),
-            "exact_raw": frame["exact_raw"],
-            "agreement": frame["agreement"],
-            "actual_row": actual_row,
-            "expected_row": expected_row,
+            "trace": held.trace.astype(np.uint32),
+            "pairing": constant(held.pairing, len(pairs)),
+            "call_index": nullable(held.call_index, held.actual_row < 0),
+            "expected_index": nullable(pairs.expected, pairs.expected < 0),
+            "tool": codes.coded(held.tool),
+            "expected_tool": codes.coded(held.expected_tool),
+            "status": coded(pairs.status, STATUSES),
+            "exact_raw": nullable(pairs.same_raw, ~pairs.compared),
+            "agreement": nullable(pairs.agreement / UNIT, pairs.agreement < 0),
         }
     )
 
 
-def _codes(code: npt.NDArray[np.int32], rows: I64) -> npt.NDArray[np.int32]:
-    """Name codes of rows, -1 for no row."""
-    if code.size == 0:
-        return np.full(rows.size, -1, np.int32)
-    return np.where(rows >= 0, code[rows], np.int32(-1))
+def difference_table(held: Placed, matched: Matched, plan: Plan, codes: NameCodes) -> pa.Table:
+    """Rows of `argument_diffs` for the partial pairs, with ``trace``."""
+    partial = np.flatnonzero(held.pairs.status == PARTIAL)
+    found = _differences(matched, plan, held.actual_row[partial], held.expected_row[partial])
+    row = partial[found["pair"].to_numpy()]
+    return pa.table(
+        {
+            "trace": held.trace[row].astype(np.uint32),
+            "pairing": constant(held.pairing, row.size),
+            "call_index": held.call_index[row],
+            "expected_index": held.pairs.expected[row],
+            "tool": codes.coded(held.tool[row]),
+            **{name: found[name].to_arrow().dictionary_encode() for name in ("path", "status")},
+            **{name: found[name].to_arrow() for name in ("actual", "expected")},
+        }
+    )
 
 
-def _where(values: npt.NDArray[np.int32], rows: I64) -> pa.Array:
-    """Values of rows, null for no row."""
-    taken = values[rows] if values.size else np.zeros(rows.size, np.int32)
-    return pa.array(taken, mask=rows < 0)
-
-
-def difference_rows(pairs: pl.DataFrame, matched: Matched, plan: Plan) -> pl.DataFrame:
-    """Rows of `argument_diffs` for the partial pairs among `pair_rows`, with ``trace``."""
-    partial = pairs.filter(pl.col("status") == "partial")
-    pair_a, pair_e = partial["actual_row"].to_numpy(), partial["expected_row"].to_numpy()
+def _differences(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64) -> pl.DataFrame:
+    """``pair, path, status, actual, expected`` of pairs of calls."""
     special = _is_related(matched, pair_a, pair_e)
     a = Compared(matched.actual_forms.arguments, matched.actual_forms.canonical)
     e = Compared(matched.expected_forms.arguments, matched.expected_forms.canonical)
     plain = np.flatnonzero(~special)
     found = differences(a, e, plan.program, pair_a[plain], pair_e[plain])
+    if not special.any():
+        return found
     found = found.with_columns(pl.Series("pair", plain.astype(np.uint32)[found["pair"].to_numpy()]))
-    if special.any():
-        found = pl.concat([found, _by_reference(matched, plan, pair_a, pair_e, np.flatnonzero(special))])
-        found = found.sort("pair", maintain_order=True)
-    pair = found["pair"].to_numpy()
-    keys = partial.select("trace", "pairing", "call_index", "expected_index", "tool")[pair]
-    return pl.concat([keys, found.drop("pair")], how="horizontal")
+    found = pl.concat([found, _by_reference(matched, plan, pair_a, pair_e, np.flatnonzero(special))])
+    return found.sort("pair", maintain_order=True)
 
 
 def _is_related(matched: Matched, pair_a: I64, pair_e: I64) -> npt.NDArray[np.bool_]:
@@ -121,33 +164,25 @@ def _by_reference(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64, rows: 
     return pl.DataFrame(out, schema=schema, orient="row")
 
 
-def step_rows(matched: Matched, batch: Batch, codes: NameCodes) -> pl.DataFrame:
+def step_table(matched: Matched, calls: Calls, codes: NameCodes) -> pa.Table:
     """Rows of `steps`, best references only, with ``trace``."""
     best, units = matched.best, matched.units
     chosen = Units(units.a_first[best], units.a_count[best], units.e_first[best], units.e_count[best])
-    frame = step_frame(chosen, matched.a, matched.e, matched.joined)
-    unit = frame["unit"].to_numpy()
-    actual = frame["actual"].fill_null(-1).to_numpy().astype(np.int64)
-    expected = frame["expected"].fill_null(-1).to_numpy().astype(np.int64)
-    actual_row = np.full(unit.size, -1, np.int64)
-    has = actual >= 0
-    actual_row[has] = matched.rows[(chosen.a_first[unit] + actual)[has]]
-    expected_row = np.where(expected >= 0, chosen.e_first[unit] + expected, -1)
-    tool_a = _codes(matched.actual_forms.code, actual_row)
-    tool = np.where(has, tool_a, _codes(matched.expected_forms.code, expected_row))
-    return pl.DataFrame(
+    steps = steps_of(chosen, matched.a, matched.e, matched.joined)
+    _, _, index, tool, _ = _located(matched, calls, chosen, steps.unit, steps.actual, steps.expected)
+    return pa.table(
         {
-            "trace": matched.expected.trace[best][unit].astype(np.uint32),
-            "step_index": frame["step_index"],
-            "call_index": _where(columns.numbers(batch.calls["call_index"]), actual_row),
-            "expected_index": frame["expected"],
-            "tool": pl.Series(codes.texts(tool)),
-            "status": frame["status"].cast(pl.String),
+            "trace": matched.expected.trace[best][steps.unit].astype(np.uint32),
+            "step_index": steps.index,
+            "call_index": nullable(index, steps.actual < 0),
+            "expected_index": nullable(steps.expected.astype(np.int32), steps.expected < 0),
+            "tool": codes.coded(tool),
+            "status": coded(steps.status, STEP_STATUSES),
         }
     )
 
 
-def expected_rows(matched: Matched, codes: NameCodes) -> pl.DataFrame:
+def expected_table(matched: Matched, codes: NameCodes) -> pa.Table:
     """Rows of `expected`: every reference of every trace, with ``trace``; an empty reference has a row of its own."""
     expected, units = matched.expected, matched.units
     counts = np.maximum(units.e_count, 1)
@@ -155,32 +190,28 @@ def expected_rows(matched: Matched, codes: NameCodes) -> pl.DataFrame:
     position = np.arange(unit.size) - (np.cumsum(counts) - counts)[unit]
     is_empty = units.e_count[unit] == 0
     row = np.where(is_empty, -1, units.e_first[unit] + position)
-    taken = expected.calls.take(pa.array(row, mask=is_empty))
     chosen = np.zeros(len(units), np.bool_)
     chosen[matched.best] = True
-    state = np.where(matched.expected_forms.arguments.state == S_EMPTY, "empty", "object")
-    state = np.where(matched.accepts_any, "any", state)
-    from_suite = expected.from_suite[expected.trace[unit]]
-    return pl.DataFrame(
+    state = np.where(matched.accepts_any, 2, matched.expected_forms.arguments.state == S_EMPTY).astype(np.int32)
+    taken = _taken(expected.calls, row)
+    return pa.table(
         {
             "trace": expected.trace[unit].astype(np.uint32),
             "reference_index": expected.reference[unit].astype(np.int32),
             "expected_index": np.where(is_empty, -1, position).astype(np.int32),
-            "reference_source": pl.select(
-                pl.when(pl.Series(from_suite)).then(pl.lit("suite")).otherwise(pl.lit("trace")).alias("s")
-            ).to_series(),
+            "reference_source": coded(expected.from_suite[expected.trace[unit]], ("trace", "suite")),
             "chosen": chosen[unit],
-            "tool": pl.Series(codes.texts(_codes(matched.expected_forms.code, row))),
-            "name": pl.Series(columns.one_chunk(taken["name"])),
-            "arguments": pl.Series(columns.one_chunk(taken["arguments"])),
-            "arguments_form": pl.Series(columns.one_chunk(taken["arguments_form"])).fill_null(0),
-            "arguments_state": pl.Series(_taken(state, row)),
-        },
-        schema_overrides={"trace": pl.UInt32},
+            "tool": codes.coded(_of_rows(matched.expected_forms.code, row)),
+            "name": taken["name"],
+            "arguments": taken["arguments"],
+            "arguments_form": taken["arguments_form"].fill_null(0),
+            "arguments_state": coded(_of_rows(state, row), EXPECTED_STATES),
+        }
     )
 
 
-def _taken(values: npt.NDArray[np.str_], rows: I64) -> pa.Array:
-    """Texts of rows, null for no row."""
-    table = pa.array(values.tolist(), pa.large_string())
-    return table.take(pa.array(rows, mask=rows < 0))
+def _taken(calls: pa.Table, rows: I64) -> pa.Table:
+    """Expected calls by row, null for no row; untouched where that is all of them in order."""
+    if rows.size == calls.num_rows and np.array_equal(rows, np.arange(rows.size)):
+        return calls
+    return calls.take(pa.array(rows, mask=rows < 0))

@@ -7,7 +7,9 @@ import dataclasses
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
+from tracelens import columns
 from tracelens.kernels.seen import NEW, OTHER, SAME
 from tracelens.run.batch import Scored
 from tracelens.run.duplicates import Duplicates
@@ -28,32 +30,36 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
     outcome = seen.outcome(scored.batch.traces["trace_id"], scored.content, scored.id_given)
     tables = dict(scored.tables)
     if (outcome != NEW).any():
-        tables = {name: _kept(frame, outcome) for name, frame in tables.items()}
+        tables = {name: _kept(table, outcome) for name, table in tables.items()}
         tables["rejects"] = _with_repeated(tables["rejects"], scored, outcome)
     tally.n_records += scored.batch.n_records
     tally.n_blank += scored.batch.n_blank
     tally.n_merged += int(np.count_nonzero(outcome == SAME))
-    tally.n_rejects += tables["rejects"].height
-    tally.n_traces += tables["traces"].height
-    tally.n_calls += tables["calls"].height
+    tally.n_rejects += tables["rejects"].num_rows
+    tally.n_traces += tables["traces"].num_rows
+    tally.n_calls += tables["calls"].num_rows
     tally.note(scored.batch.notes)
     tally.saw_cases(scored.cases[outcome == NEW])
     tally.saw_records(scored.batch.records)
-    if not tally.first_reject and tables["rejects"].height:
-        first = tables["rejects"].row(0, named=True)
+    if not tally.first_reject and tables["rejects"].num_rows:
+        first = tables["rejects"].slice(0, 1).to_pylist()[0]
         tally.first_reject = f"{first['source']}:{first['line']}: {first['reason']}"
-    stored = {name: frame.drop("trace", strict=False) for name, frame in tables.items()}
+    stored = {name: _without_trace(table) for name, table in tables.items()}
     return dataclasses.replace(scored, tables=stored)
 
 
-def _kept(frame: pl.DataFrame, outcome: npt.NDArray[np.uint8]) -> pl.DataFrame:
+def _without_trace(table: pa.Table) -> pa.Table:
+    return table.drop_columns("trace") if "trace" in table.column_names else table
+
+
+def _kept(table: pa.Table, outcome: npt.NDArray[np.uint8]) -> pa.Table:
     """The rows of traces that are new."""
-    if "trace" not in frame.columns:
-        return frame
-    return frame.filter(pl.Series(outcome[frame["trace"].to_numpy()] == NEW))
+    if "trace" not in table.column_names:
+        return table
+    return table.filter(pa.array(outcome[columns.numbers(table["trace"])] == NEW))
 
 
-def _with_repeated(rejects: pl.DataFrame, scored: Scored, outcome: npt.NDArray[np.uint8]) -> pl.DataFrame:
+def _with_repeated(rejects: pa.Table, scored: Scored, outcome: npt.NDArray[np.uint8]) -> pa.Table:
     """The rejects with those traces whose id came before with other content, in the order of the input."""
     rows = np.flatnonzero(outcome == OTHER)
     if rows.size == 0:
@@ -66,4 +72,5 @@ def _with_repeated(rejects: pl.DataFrame, scored: Scored, outcome: npt.NDArray[n
         pl.format("trace_id {} came before with other content", pl.col("trace_id")).alias("reason"),
         pl.col("trace_id").alias("text"),
     )
-    return pl.concat([rejects, repeated.select(rejects.columns)]).sort("source", "line", maintain_order=True)
+    every = pl.concat([pl.DataFrame(rejects), repeated.select(rejects.column_names)])
+    return every.sort("source", "line", maintain_order=True).to_arrow()

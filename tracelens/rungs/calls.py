@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tracelens.kernels.pairing import EXACT, MALFORMED, MISSING, PARTIAL, WRONG_NAME, pair_rows
-from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES, UNIT
-from tracelens.rungs.units import CallArrays, Paired
+from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES
+from tracelens.rungs.units import B1, I32, I64, CallArrays, Paired
 
 COUNTED = ("exact", "partial", "name_only", "missing", "extra")
 """Statuses that are counted under every pairing."""
@@ -41,23 +44,44 @@ def mask(values: pl.Series, null: np.ndarray[tuple[int], np.dtype[np.bool_]]) ->
     return values.to_frame().select(pl.when(pl.lit(pl.Series(~null))).then(pl.col(values.name)))[values.name]
 
 
-def pair_frame(paired: Paired, a: CallArrays, e: CallArrays, pairing: str = "optimal") -> pl.DataFrame:
-    """The rows of one pairing: the actual calls of a unit in order, then the expected calls nobody made.
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The rows of one pairing: the actual calls of each unit in order, then the expected calls nobody made.
+
+    Attributes:
+        unit: int64[rows].
+        actual: int32[rows], the call counted from the unit's first; -1 where the expected call was not made.
+        expected: int32[rows], likewise; -1 where the call was not expected.
+        status: uint8[rows], place in `STATUSES`.
+        same_raw: bool[rows], whether arguments were equal as JSON before any rule; false where ``compared`` is.
+        compared: bool[rows], pairs of equal names with captured arguments, whose raw digests were given.
+        agreement: int64[rows], in 1e-9; below zero unless exact or partial.
+    """
+
+    unit: I64
+    actual: I32
+    expected: I32
+    status: npt.NDArray[np.uint8]
+    same_raw: B1
+    compared: B1
+    agreement: I64
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+    def of(self, rows: B1) -> Pairs:
+        """Some of the rows."""
+        return Pairs(*(getattr(self, each.name)[rows] for each in fields(self)))
+
+
+def pairs_of(paired: Paired, a: CallArrays, e: CallArrays, pairing: str = "optimal") -> Pairs:
+    """The rows of one pairing.
 
     Args:
         paired: The pairings.
         a: Actual calls.
         e: Expected calls.
         pairing: `positional`, `best_unused` or `optimal`.
-
-    Returns:
-        A frame with
-        `unit` Int64; `pairing` Enum; `pair_index` Int32, from 0 in each unit;
-        `actual` Int32, the call counted from the unit's first, null where the expected call was not made;
-        `expected` Int32, likewise; `status` Enum;
-        `exact_raw` Boolean, whether arguments were equal as JSON before any rule, null unless a pair of equal names
-        with captured arguments (or if raw digests were not given);
-        `agreement` Float64 from 0 to 1, null unless exact or partial.
     """
     p = PAIRINGS.index(pairing)
     sizes = paired.units[:, 1] + paired.counts[:, p, MISSING]
@@ -65,35 +89,12 @@ def pair_frame(paired: Paired, a: CallArrays, e: CallArrays, pairing: str = "opt
     total = int(sizes.sum())
     unit, actual, expected = np.empty(total, np.int64), np.empty(total, np.int32), np.empty(total, np.int32)
     status, agreement = np.empty(total, np.uint8), np.empty(total, np.int64)
-    pair_rows(
-        paired.units,
-        *paired.sides,
-        paired.slot,
-        paired.partner[p],
-        paired.status[p],
-        row,
-        unit,
-        actual,
-        expected,
-        status,
-        agreement,
-    )
-    raw = np.zeros(total, np.bool_)
-    known = np.zeros(total, np.bool_)
+    sides = (paired.units, *paired.sides, paired.slot, paired.partner[p], paired.status[p])
+    pair_rows(*sides, row, unit, actual, expected, status, agreement)
+    raw, known = np.zeros(total, np.bool_), np.zeros(total, np.bool_)
     if len(a.raw_hi) == len(a) and len(e.raw_hi) == len(e):
         known = (status == EXACT) | (status == PARTIAL)
         i = (paired.units[unit, 0] + actual)[known]
         j = (paired.units[unit, 2] + expected)[known]
         raw[known] = (a.raw_hi[i] == e.raw_hi[j]) & (a.raw_lo[i] == e.raw_lo[j])
-    return pl.DataFrame(
-        {
-            "unit": unit,
-            "pairing": pl.Series(np.full(total, p, np.uint8)).cat.to(pl.Enum(PAIRINGS)),
-            "pair_index": (np.arange(total) - np.repeat(row, sizes)).astype(np.int32),
-            "actual": mask(pl.Series("actual", actual), actual < 0),
-            "expected": mask(pl.Series("expected", expected), expected < 0),
-            "status": pl.Series(status).cat.to(pl.Enum(STATUSES)),
-            "exact_raw": mask(pl.Series("exact_raw", raw), ~known),
-            "agreement": mask(pl.Series("agreement", agreement / UNIT), agreement < 0),
-        }
-    )
+    return Pairs(unit, actual, expected, status, raw, known, agreement)

@@ -28,6 +28,7 @@ def diagnose(
     *,
     prices: Mapping[str, float] | None = None,
     needless: pl.Series | None = None,
+    tools: npt.NDArray[np.integer] | None = None,
 ) -> pl.DataFrame:
     """The diagnostics of every trace.
 
@@ -37,6 +38,7 @@ def diagnose(
         traces: One row per trace, ``trace`` being its row number: ``has_calls``, ``started_at``.
         prices: Price of one call by tool.
         needless: By trace, the extra calls under the optimal pairing; null without a reference.
+        tools: Number of each call's tool, below zero for none, where the caller has them.
 
     Returns:
         One row per trace: ``trace`` u32, ``n_calls_all`` i32?, ``n_errors``, ``n_denied``, ``n_unknown_status``,
@@ -46,7 +48,7 @@ def diagnose(
     n = traces.height
     offsets = group_offsets(calls["trace"].to_numpy(), n)
     counted: dict[str, npt.NDArray[np.int32]] = {"n_calls_all": np.diff(offsets).astype(np.int32)}
-    counted |= _repetition(calls, offsets)
+    counted |= _repetition(calls, offsets, tools)
     statuses = {
         "n_errors": calls.select(failed()).to_series(),
         "n_denied": calls["status"] == "denied",
@@ -105,17 +107,20 @@ def _count(which: pl.Series, calls: pl.DataFrame, n: int) -> npt.NDArray[np.int3
     return np.bincount(rows, minlength=n).astype(np.int32)
 
 
-def _repetition(calls: pl.DataFrame, offsets: npt.NDArray[np.int64]) -> dict[str, npt.NDArray[np.int32]]:
+def _repetition(
+    calls: pl.DataFrame, offsets: npt.NDArray[np.int64], tools: npt.NDArray[np.integer] | None
+) -> dict[str, npt.NDArray[np.int32]]:
     """Everything that compares calls of a trace with each other."""
     n = offsets.size - 1
-    names = text_codes(calls["tool"])
+    names = text_codes(calls["tool"]) if tools is None else tools.astype(np.int64)
     known = np.asarray(calls.select(~unknown_arguments()).to_series().to_numpy())
     high, low = (np.ascontiguousarray(calls[name].fill_null(0).to_numpy()) for name in ("digest_hi", "digest_lo"))
     same = np.empty(calls.height, np.int64)
     first_equal(offsets, np.where(known, names, -1), high, low, same)
     bad = calls.select(failed()).to_series().to_numpy()
     # two failed calls equal each other where the first equal call and the error text are the same
-    texts = np.where(bad, text_codes(calls["error"]) + 1, 0).astype(np.uint64)
+    texts = np.zeros(calls.height, np.uint64)
+    texts[bad] = text_codes(calls["error"].filter(pl.Series(bad))) + 1
     errors = np.empty(calls.height, np.int64)
     first_equal(offsets, np.where(bad & known, names, -1), same.astype(np.uint64), texts, errors)
     outcome = np.where(bad, 1, np.where(calls["status"].fill_null("ok") == "ok", 0, 2)).astype(np.int8)

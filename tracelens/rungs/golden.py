@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tracelens.kernels.align import align_units
-from tracelens.rungs.units import B1, CallArrays, Names, Units
+from tracelens.rungs.units import B1, I64, CallArrays, Names, Units
 
 STEP_STATUSES = ("correct", "unexpected", "missing")
 
@@ -24,33 +27,42 @@ def golden_column(names: Names) -> pl.Series:
     return pl.Series("golden_score", np.divide(100.0 * names.common, names.m, out=none, where=names.m > 0))
 
 
-def step_frame(units: Units, a: CallArrays, e: CallArrays, joined: B1 | None = None) -> pl.DataFrame:
-    """Both lists side by side along a longest common subsequence.
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """Both lists of each unit side by side along a longest common subsequence.
+
+    Attributes:
+        unit: int64[steps].
+        index: int32[steps], from 0 in each unit.
+        actual: int64[steps], the call counted from the unit's first; -1 for a missing step.
+        expected: int64[steps], likewise; -1 for an unexpected one.
+        status: int64[steps], place in `STEP_STATUSES`.
+    """
+
+    unit: I64
+    index: npt.NDArray[np.int32]
+    actual: I64
+    expected: I64
+    status: I64
+
+    def __len__(self) -> int:
+        return len(self.unit)
+
+
+def steps_of(units: Units, a: CallArrays, e: CallArrays, joined: B1 | None = None) -> Steps:
+    """Align the calls of every unit.
 
     Args:
         units: The units.
         a: Actual calls.
         e: Expected calls.
         joined: Whether an actual call may be reordered with the one before; ``None`` where order counts.
-
-    Returns:
-        A frame with `unit` Int64; `step_index` Int32, from 0 in each unit; `actual` Int32, the call counted from the
-        unit's first, null for a missing step; `expected` Int32, null for an unexpected one; `status` Enum.
     """
     room = int(units.a_count.sum() + units.e_count.sum())
     unit, actual, expected, status = (np.empty(room, np.int64) for _ in range(4))
     row = np.empty(len(units) + 1, np.int64)
     a_code = np.where(a.malformed, np.int32(-1), a.code)
     flags = np.zeros(len(a), np.bool_) if joined is None else joined
-    count = align_units(units.table, a_code, flags, e.code, row, unit, actual, expected, status)
-    frame = pl.DataFrame(
-        {
-            "unit": unit[:count],
-            "step_index": (np.arange(count) - row[unit[:count]]).astype(np.int32),
-            "actual": actual[:count].astype(np.int32),
-            "expected": expected[:count].astype(np.int32),
-            "status": pl.Series(status[:count].astype(np.uint8)).cat.to(pl.Enum(STEP_STATUSES)),
-        }
-    )
-    sides = [pl.when(pl.col(name) >= 0).then(pl.col(name)).alias(name) for name in ("actual", "expected")]
-    return frame.with_columns(sides)
+    n = align_units(units.table, a_code, flags, e.code, row, unit, actual, expected, status)
+    index = (np.arange(n) - row[unit[:n]]).astype(np.int32)
+    return Steps(unit[:n], index, actual[:n], expected[:n], status[:n])

@@ -6,16 +6,26 @@ trace to triage; a gap (something needed that was not evaluated) makes it unscor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
+
+from tracelens.columns import group_offsets
+from tracelens.kernels.loops import first_equal
+from tracelens.rungs.facts import nothing
 
 FAILURES = pl.Schema({"trace": pl.UInt32(), "rung": pl.Int8(), "text": pl.String()})
 """One row per failure: the trace, the rung it belongs to (1 to 4) and a sentence."""
 
 GAPS = pl.Schema({"trace": pl.UInt32(), "rung": pl.Int8(), "reason": pl.String()})
 """One row per thing that was needed and not evaluated: the trace, the rung and a short reason."""
+
+_NONE = 127
+"""Above every rung."""
 
 RUNG_OF_SCORE: Mapping[str, int] = {
     **dict.fromkeys(
@@ -100,22 +110,29 @@ def threshold_failures(traces: pl.DataFrame, routing: Routing) -> tuple[pl.DataF
     if routing.require_reference:
         gaps.append(
             traces.filter(~has_reference).select(
-                "trace", pl.lit(3, pl.Int8).alias("rung"), pl.coalesce("null_reason", pl.lit("no_reference")).alias("reason")
+                "trace",
+                pl.lit(3, pl.Int8).alias("rung"),
+                pl.coalesce("null_reason", pl.lit("no_reference")).alias("reason"),
             )
         )
     return _stack(failures, FAILURES), _stack(gaps, GAPS)
 
 
 def decide(
-    traces: pl.DataFrame, failures: pl.DataFrame, details: pl.DataFrame, gaps: pl.DataFrame, routing: Routing
+    traces: pl.DataFrame,
+    failures: pl.DataFrame,
+    details: Callable[[npt.NDArray[np.bool_]], pl.DataFrame],
+    gaps: pl.DataFrame,
+    routing: Routing,
 ) -> pl.DataFrame:
     """Give each trace its route.
 
     Args:
-        traces: One row per trace: ``trace`` and ``state_ok`` (null where no state check decided).
+        traces: One row per trace: ``trace``, its row number, and ``state_ok`` (null where no state check decided).
         failures: See `FAILURES`; every error finding, missed threshold and failed check.
-        details: As failures: what lies behind missed thresholds (missing, extra and differing calls). They are
-            listed as reasons of traces that failed a rung from two to four, and fail nothing by themselves.
+        details: Given bool[traces], says what lies behind missed thresholds of those traces, as failures: missing,
+            extra and differing calls. It is asked for traces that failed a rung from two to four; its answers stand
+            among the reasons and fail nothing by themselves.
         gaps: See `GAPS`.
         routing: The suite's say.
 
@@ -123,65 +140,68 @@ def decide(
         One row per trace, in order: ``route``, ``passed``, ``failed_rung``, ``reasons``, ``unscored_reason``.
 
     Example:
-        >>> traces = pl.DataFrame({"trace": [0, 1], "state_ok": [None, None]},
-        ...                       schema={"trace": pl.UInt32, "state_ok": pl.Boolean})
+        >>> traces = pl.DataFrame(
+        ...     {"trace": [0, 1], "state_ok": [None, None]}, schema={"trace": pl.UInt32, "state_ok": pl.Boolean}
+        ... )
         >>> failures = pl.DataFrame({"trace": [1], "rung": [1], "text": ["x: bad"]}, schema=FAILURES)
         >>> nothing = pl.DataFrame(schema=FAILURES)
-        >>> decide(traces, failures, nothing, pl.DataFrame(schema=GAPS), Routing())["route"].to_list()
+        >>> decide(traces, failures, lambda wanted: nothing, pl.DataFrame(schema=GAPS), Routing())["route"].to_list()
         ['settled', 'triage']
     """
+    n = traces.height
     if routing.state_decides:
-        decided = traces.filter(pl.col("state_ok")).select("trace")
-        beyond = pl.col("rung") >= 2
-        failures = _without(failures, decided, beyond)
-        gaps = _without(gaps, decided, beyond)
-    below = failures.filter(pl.col("rung") >= 2).select("trace").unique()
-    # Sorted by rung, with equal rungs in the order in which they were found: order of rows is order of reading.
-    every = pl.concat([failures, details.join(below, on="trace", how="semi")])
-    reasons = (
-        every.unique(["trace", "text"], keep="first", maintain_order=True)
-        .sort("trace", "rung", maintain_order=True)
-        .group_by("trace", maintain_order=True)
-        .agg(pl.col("text").alias("reasons"))
-    )
-    failed = failures.group_by("trace").agg(pl.col("rung").min().alias("failed_rung"))
-    missing = gaps.sort("trace", "rung", "reason").group_by("trace", maintain_order=True).agg(pl.col("reason").first())
-    passed_route = "judge" if routing.has_questions else "settled"
-    route = (
-        pl.when(pl.col("failed_rung").is_not_null())
-        .then(pl.lit("triage"))
-        .when(pl.col("reason").is_not_null())
-        .then(pl.lit("unscored"))
-        .otherwise(pl.lit(passed_route))
-    )
-    return (
-        traces.select("trace")
-        .join(failed, on="trace", how="left", maintain_order="left")
-        .join(missing, on="trace", how="left", maintain_order="left")
-        .join(reasons, on="trace", how="left", maintain_order="left")
-        .with_columns(route.alias("route"))
-        .select(
-            "route",
-            pl.when(pl.col("route") == "unscored")
-            .then(None)
-            .otherwise(pl.col("route").is_in(["judge", "settled"]))
-            .alias("passed"),
-            "failed_rung",
-            pl.col("reasons").fill_null(pl.lit([], pl.List(pl.String))),
-            pl.when(pl.col("route") == "unscored").then("reason").alias("unscored_reason"),
-        )
+        decided = traces["state_ok"].fill_null(value=False).to_numpy()
+        failures, gaps = _unless(decided, failures), _unless(decided, gaps)
+    below = np.zeros(n, np.bool_)
+    below[failures["trace"].filter(failures["rung"] >= 2).to_numpy()] = True
+    reasons = _reasons(pl.concat([failures, details(below)]), n)
+    failed_rung = np.full(n, _NONE, np.int8)
+    np.minimum.at(failed_rung, failures["trace"].to_numpy(), failures["rung"].to_numpy())
+    failed = failed_rung != _NONE
+    first = gaps.sort("trace", "rung", "reason").unique("trace", keep="first", maintain_order=True)
+    unscored = np.zeros(n, np.bool_)
+    unscored[first["trace"].to_numpy()] = True
+    unscored &= ~failed
+    why = nothing("unscored_reason", pl.String, n)
+    if unscored.any():
+        first = first.filter(pl.Series(unscored[first["trace"].to_numpy()]))
+        why = why.scatter(first["trace"], first["reason"])
+    routes = pl.Series("route", ["triage", "unscored", "judge" if routing.has_questions else "settled"])
+    return pl.DataFrame(
+        [
+            routes.gather(np.where(failed, 0, np.where(unscored, 1, 2))),
+            pl.Series("passed", pa.array(~failed, mask=unscored)),
+            pl.Series("failed_rung", pa.array(failed_rung, mask=~failed)),
+            reasons,
+            why,
+        ]
     )
 
 
-def _without(rows: pl.DataFrame, traces: pl.DataFrame, condition: pl.Expr) -> pl.DataFrame:
-    """The rows that do not belong to one of the traces and meet the condition."""
-    marked = rows.join(traces.with_columns(pl.lit(value=True).alias("decided")), on="trace", how="left", maintain_order="left")
-    return marked.filter(~(pl.col("decided").fill_null(value=False) & condition)).drop("decided")
+def _unless(decided: npt.NDArray[np.bool_], rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows that do not belong to rungs two to four of traces whose state decides."""
+    beyond = (rows["rung"] >= 2).to_numpy()
+    return rows.filter(pl.Series(~(beyond & decided[rows["trace"].to_numpy()])))
+
+
+def _reasons(failures: pl.DataFrame, n: int) -> pl.Series:
+    """``reasons`` by trace: lists of texts, lower rungs first, equal rungs in the order given, each text once."""
+    ordered = failures.sort("trace", "rung", maintain_order=True)
+    offsets = group_offsets(ordered["trace"].to_numpy(), n)
+    high, low = (ordered["text"].hash(seed).to_numpy() for seed in (0, 1))
+    first = np.empty(ordered.height, np.int64)
+    first_equal(offsets, np.zeros(first.size, np.int64), high, low, first)
+    once = first == np.arange(first.size)
+    texts = ordered["text"]
+    if not once.all():
+        texts = texts.filter(pl.Series(once))
+        offsets = group_offsets(ordered["trace"].to_numpy()[once], n)
+    return pl.Series("reasons", pa.LargeListArray.from_arrays(pa.array(offsets), texts.to_arrow()))
 
 
 def _stack(frames: list[pl.DataFrame], schema: pl.Schema) -> pl.DataFrame:
     """The frames below each other, in the schema."""
-    return pl.concat([pl.DataFrame(schema=schema), *(frame.cast(dict(schema)) for frame in frames)])
+    return pl.concat([pl.DataFrame(schema=schema), *(frame.cast(schema) for frame in frames)])
 
 
 def _plain(value: float) -> str:

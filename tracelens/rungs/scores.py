@@ -19,7 +19,7 @@ class UnitScores:
 
     Attributes:
         frame: One row per unit: the columns of rungs two to four and `golden_score`.
-        paired: The pairings behind them, for `pair_frame`.
+        paired: The pairings behind them, for `pairs_of`.
     """
 
     frame: pl.DataFrame
