@@ -66,8 +66,9 @@ def check_schemas(batch: Batch, calls: Calls, frame: pl.DataFrame, plan: Plan) -
         texts = encoded.dictionary.to_pylist()
         definitions = columns.numbers(encoded.indices, default=-1).astype(np.int32)[calls.trace]
     agents = frame["agent"]
-    if agents.null_count() == agents.len():
-        agents = pl.Series(columns.one_chunk(batch.traces["agent"])).gather(calls.trace)
+    if agents.null_count() and batch.traces["agent"].null_count < batch.traces.num_rows:
+        of_trace = pl.Series(columns.one_chunk(batch.traces["agent"])).gather(calls.trace)
+        agents = agents.zip_with(agents.is_not_null(), of_trace)
     of_call = catalogue.assign(frame["tool"], agents, definitions, texts)
     # What a format writes as JSON text is decoded once; more than that is the sender's doing, and worth a note.
     prescribed = (columns.numbers(batch.calls["arguments_form"]) == columns.JSON_STRING).astype(np.uint8)
