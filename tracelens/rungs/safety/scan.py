@@ -131,7 +131,7 @@ def mask_series(values: pl.Series) -> pl.Series:
     if not changed:
         return values
     at, texts = zip(*changed, strict=True)
-    return values.scatter(list(at), list(texts))
+    return values.clone().scatter(list(at), list(texts))  # scatter changes what it is called on
 
 
 def mask_leaves(paths: pl.Series, values: pl.Series) -> pl.Series:
@@ -158,7 +158,7 @@ def mask_leaves(paths: pl.Series, values: pl.Series) -> pl.Series:
         head = f'"{_last_name(path)}": '
         masked = mask(head + value)
         new.append(masked[len(head) :] if masked.startswith(head) else value)
-    return out.scatter(rows.tolist(), new)
+    return out.clone().scatter(rows.tolist(), new)
 
 
 def _last_name(path: str) -> str:
