@@ -1,7 +1,6 @@
 import json
 import re
 
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -9,13 +8,14 @@ from hypothesis import strategies as st
 
 from tests.rungs.safety.examples import BY_PACK, HARMLESS, PROSE
 from tests.rungs.safety.test_packs import DEFAULT, answers, frame, plan
-from tracelens.columns import texts
-from tracelens.kernels.windows import ESCAPED, HIT, mark_texts
 from tracelens.rungs.safety import analyse_answer, analyse_call, scan
-from tracelens.rungs.safety.masking import GATE, WINDOWS
+from tracelens.rungs.safety.analyse import argument_hits
+from tracelens.rungs.safety.leaves import unescape
+from tracelens.rungs.safety.looks import look_for, window_items
+from tracelens.rungs.safety.masking import SHAPES, WINDOWS
 from tracelens.rungs.safety.own import widened
-from tracelens.rungs.safety.prefilter import marks, passes
-from tracelens.rungs.safety.rules import rust_gate, window_bytes, window_table
+from tracelens.rungs.safety.prefilter import marks
+from tracelens.rungs.safety.rules import GAP, spread
 
 EXAMPLES = [text for rows in [*BY_PACK.values(), HARMLESS, PROSE] for _, text in rows]
 KEYS = sorted({key for rows in [*BY_PACK.values(), HARMLESS, PROSE] for key, _ in rows} | {"shell", "größe"})
@@ -31,45 +31,108 @@ SPELLINGS = st.sampled_from(
     [json.dumps, lambda v: json.dumps(v, ensure_ascii=False), lambda v: json.dumps(json.dumps(v))]
 )
 STATES = st.sampled_from(["object", "not_object", "invalid_json", "truncated", "text"])
-RULES = [(f"{rule.pack}: {rule.what}", rule.gate, rule.windows) for rule, _ in DEFAULT.rules]
-GATES = [*RULES, ("secrets", GATE, WINDOWS), ("paths", DEFAULT.restricted.gate(), DEFAULT.restricted.windows())]
+RULES = [(f"{rule.pack}: {rule.what}", rule.compiled(), rule.windows) for rule in DEFAULT.rules]
+GATES = [
+    *RULES,
+    *((f"secrets: {kind}", shape, WINDOWS) for kind, shape in SHAPES),
+    ("paths", DEFAULT.restricted.hint, DEFAULT.restricted.windows()),
+]
+SHAPES_OF_WINDOWS = [
+    ("ab",),
+    (r"\ba",),
+    (r"a\b", "b{3}"),
+    (r"[^a-z]a?b*/", "."),
+    ("b/[\x80-\xff]",),
+    ('a[ab"]*b', r"b+\\"),
+    (r"/b{2}/+\b", "abba/b", "R"),
+]
+
+
+def views(text):
+    """The text as it is and with its escapes undone once, twice …"""
+    out = [text]
+    while "\\" in out[-1] and len(out) < 9:
+        out.append(unescape(out[-1]))
+    return out
 
 
 def in_plain_python(text, windows):
-    data = b"\0" + text.encode() + b"\0\0\0"
-    sets = [window_bytes(window) for window in windows]
-    # one zero byte in front, three behind
-    return any(all(data[i + p] in allowed[p] for p in range(4)) for i in range(len(data) - 3) for allowed in sets)
+    """Whether a window, read as a regular expression of Python that never steps back, is found in the text."""
+    item = re.compile(r"(\\.|\[.*?[^\\]\]|.)([?*+]|\{\d+\})?", re.DOTALL)
+    plain = [
+        "".join(one.replace(r"\b", r"[^a-z0-9_]") + (n and n + "+") for one, n in item.findall(w)) for w in windows
+    ]
+    data = [b"\0" + view.encode("utf-8", "surrogatepass") + b"\0" for view in views(text) if text]
+    return any(re.search(w.encode("latin1"), view, re.IGNORECASE | re.DOTALL) for w in plain for view in data)
 
 
 @given(
-    st.lists(st.text('abR/\\ é"', max_size=12), max_size=5),
-    st.sampled_from([("ab",), ("[^a-z]r", "b/é".encode().decode("latin1")[:3]), (r"a[\s\x00]",)]),
+    st.lists(st.text('abBR/\\ é"u026', max_size=14) | st.text("a/b", min_size=8, max_size=40), max_size=5),
+    st.lists(st.sampled_from(SHAPES_OF_WINDOWS), min_size=1, max_size=3).map(tuple),
 )
-def test_marks_are_those_of_plain_python(given_texts, windows):
-    seen = texts(given_texts)
-    out = np.zeros(len(seen), np.uint8)
-    mark_texts(seen.data, seen.offsets, window_table(windows), out)
-    assert [bool(mark & HIT) for mark in out] == [in_plain_python(text, windows) for text in given_texts]
-    assert [bool(mark & ESCAPED) for mark in out] == ["\\" in text for text in given_texts]
+def test_marks_are_those_of_plain_python(given_texts, groups):
+    seen = marks(pl.Series(given_texts, dtype=pl.String), look_for(groups)).tolist()
+    for text, mark in zip(given_texts, seen, strict=True):
+        assert [bool(mark >> i & 1) for i in range(len(groups))] == [in_plain_python(text, some) for some in groups]
 
 
 @pytest.mark.parametrize(("name", "gate", "windows"), GATES)
-def test_windows_and_rust_let_through_what_a_gate_finds(name, gate, windows):
-    compiled = re.compile(gate, re.IGNORECASE | re.ASCII | re.DOTALL)
-    table = window_table(windows)
+def test_windows_are_in_whatever_a_gate_finds(name, gate, windows):
+    look = look_for((tuple(windows),))
 
-    @settings(max_examples=25)
-    @given(st.from_regex(compiled), TEXTS)
+    @settings(max_examples=15)
+    @given(st.from_regex(gate), st.sampled_from(FRAGMENTS))
     def check(text, around):
         text = text.encode("utf-8", "replace").decode()
-        for each in (text, around + text + around, around):
-            if compiled.search(each):
-                series = pl.Series([each])
-                assert marks(series, table)[0] & HIT
-                assert series.str.contains(rust_gate([gate]))[0]
+        found = [each for each in (text, around + text + around) if gate.search(each)]
+        seen = marks(pl.Series([*found, *(json.dumps(json.dumps(each)) for each in found)], dtype=pl.String), look)
+        assert seen.all()
 
     check()
+
+
+@settings(max_examples=60)
+@given(st.text(max_size=8), st.integers(0, 4))
+def test_escapes_are_undone_before_windows_are_looked_for(around, level):
+    word = "".join(f"\\u{ord(char):04x}" for char in "shred x")
+    for _ in range(level):
+        word = json.dumps(word)[1:-1]
+    assert marks(pl.Series([f"{around} {word}"]), look_for(((r"\bshred\s",),)))[0]
+
+
+@settings(max_examples=100)
+@given(VALUES, SPELLINGS, STATES)
+def test_rules_that_are_not_asked_would_find_nothing(value, spelling, state):
+    text = spelling(value)
+    seen = int(marks(pl.Series([text]), DEFAULT.look(loose=state not in {"object", "not_object"}))[0])
+    assert argument_hits("t", text, state, DEFAULT, seen) == argument_hits("t", text, state, DEFAULT)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "state"),
+    [
+        ('{"args": ["drop", true, "table", "x"]}', "object"),
+        ('{"args": ["cmd", {"a": "b"}, "/c", "x"]}', "object"),
+        ('{"args": ["cat x", "|", "sh"]}', "object"),
+        ('{"args": ["cat x >", "/dev/sda"]}', "object"),
+        ('drop "x" table y', "invalid_json"),
+        ('{"shell ": true}', "object"),
+        ('{"path": "${HOME}.ssh/x"}', "object"),
+        ('{"path": "/srv/x/../my\\\\ dir/x"}', "object"),
+    ],
+)
+def test_what_stands_between_the_words_of_a_command_hides_nothing(arguments, state):
+    made = plan(["shell", "destructive", "paths"], ("~/.ssh", "/srv/my dir"))
+    expected = [(hit.code, hit.path) for hit in analyse_call("t", arguments, state, made)]
+    assert expected
+    assert scan(frame((0, 0, "t", arguments, state, True)), answers(), made).select("code", "path").rows() == expected
+
+
+def test_words_of_one_command_may_have_something_between_them():
+    look = look_for((tuple(spread([f"cmd{GAP}/c"])),))
+    values = pl.Series(["cmd /c", '["cmd", "/c"]', '["cmd", null, "/c"]', '"cmd": "x/c"', 'cmd "x" /c'])
+    assert marks(values, look).tolist() == [1, 1, 1, 0, 0]
+    assert marks(values, look_for((tuple(spread([f"cmd{GAP}/c"], loose=True)),))).tolist() == [1, 1, 1, 1, 1]
 
 
 @settings(max_examples=150)
@@ -114,13 +177,23 @@ def test_only_plain_patterns_are_given_to_rust(regex, plain):
     assert (widened(regex) is not None) is plain
 
 
-def test_gates_pass_escaped_texts():
+def test_marks_see_escaped_texts_and_not_more():
     values = pl.Series(['{"a": "\\/etc\\/x"}', '{"a": "\\u002fetc"}', '{"a": "/etcetera"}', None])
-    gate, table = rust_gate([DEFAULT.restricted.gate()]), window_table(DEFAULT.restricted.windows())
-    assert passes(values, gate, marks(values, table)).tolist() == [True, True, False, False]
+    assert marks(values, look_for((DEFAULT.restricted.windows(),))).tolist() == [1, 1, 0, 0]
 
 
-@pytest.mark.parametrize("window", ["", "abcde"])
-def test_a_window_has_one_to_four_positions(window):
-    with pytest.raises(ValueError, match="one to 4"):
-        window_bytes(window)
+@pytest.mark.parametrize("window", ["", "a?b", "[ab", "a\\", "a{2"])
+def test_what_is_no_window_is_an_error(window):
+    with pytest.raises(ValueError, match="window"):
+        window_items(window)
+
+
+def test_windows_let_ordinary_texts_alone():
+    values = pl.Series(
+        [
+            '{"text": "naïve\\ndays on the coast because tracking invoice staff refused"}',
+            '{"label": "account shows fresh cash", "stay": {"city": "Osaka", "check_in": "2026-03-16"}}',
+            '{"shelf": "drop off at noon", "note": "delete the rack, push it and halve it"}',
+        ]
+    )
+    assert marks(values, DEFAULT.look()).tolist() == [0, 0, 0]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from tracelens.rungs.safety.leaves import Leaf, is_prose, key_words, leaves
 from tracelens.rungs.safety.masking import MASKED, find_secrets, mask
 from tracelens.rungs.safety.paths import Restricted, find_paths, whole_path
-from tracelens.rungs.safety.plan import SafetyPlan
+from tracelens.rungs.safety.plan import EVERYTHING, PATHS, SECRETS, SafetyPlan
 from tracelens.rungs.safety.rules import Rule, Span
 from tracelens.rungs.safety.shell import SHELL_KEYS, SUBSTITUTION, TRUE_FLAG
 
@@ -64,26 +64,51 @@ def analyse_call(tool: str | None, text: str | None, state: str, plan: SafetyPla
         >>> [hit[:4] for hit in analyse_call("run", '{"cmd": "sudo rm -r -f /srv"}', "object", plan)]
         [('safety.destructive', 'error', 'cmd', 'recursive removal (rm)')]
     """
-    hits = _tool_hits(tool, plan)
+    return list(dict.fromkeys([*tool_hits(tool, plan), *argument_hits(tool, text, state, plan)]))
+
+
+def argument_hits(
+    tool: str | None, text: str | None, state: str, plan: SafetyPlan, seen: int = EVERYTHING
+) -> list[Hit]:
+    """What safety finds in the arguments of one call.
+
+    Args:
+        tool: Name of the tool.
+        text: Arguments as text; None when absent.
+        state: Their state.
+        plan: What to look for.
+        seen: Groups of `SafetyPlan.look` of which the text holds a window; the others are not asked.
+
+    Returns:
+        Hits by place; the same whatever ``seen`` leaves out, as long as it holds every group seen.
+    """
     if text is None:
-        return hits
-    shown = mask(text) if plan.masks else text
-    for leaf in leaves(shown, state):
-        hits += _pack_hits(leaf, plan)
+        return []
+    shown, seen = _masked(text, plan, seen)
+    hits = [hit for leaf in leaves(shown, state) for hit in _pack_hits(leaf, plan, seen)]
     hits += _own_hits(tool, shown, state, plan)
     return list(dict.fromkeys(hits))
 
 
-def analyse_answer(text: str, plan: SafetyPlan) -> list[Hit]:
+def _masked(text: str, plan: SafetyPlan, seen: int) -> tuple[str, int]:
+    """A text without secrets, and what may be found in it: anything where that made it another text."""
+    if not plan.masks or not seen >> SECRETS & 1:
+        return text, seen
+    shown = mask(text)
+    return shown, seen if shown is text else EVERYTHING
+
+
+def analyse_answer(text: str, plan: SafetyPlan, seen: int = EVERYTHING) -> list[Hit]:
     """What a final answer mentions: notes only, for it is prose.
 
     Args:
         text: The answer.
         plan: What to look for; own patterns limited to tools do not look at answers.
+        seen: See `argument_hits`.
     """
-    shown = mask(text) if plan.masks else text
+    shown, seen = _masked(text, plan, seen)
     leaf = Leaf((), None, shown, "answer")
-    hits = [hit._replace(severity="note", path=None) for hit in _pack_hits(leaf, plan)]
+    hits = [hit._replace(severity="note", path=None) for hit in _pack_hits(leaf, plan, seen)]
     for pattern in plan.own:
         if not pattern.tools and pattern.regex.search(shown):
             message = f"the final answer matches the pattern {pattern.name}"
@@ -102,12 +127,13 @@ def shorten(text: str) -> str:
     return value if len(value) <= LONGEST_VALUE else value[: LONGEST_VALUE - 1] + "…"
 
 
-def _tool_hits(tool: str | None, plan: SafetyPlan) -> list[Hit]:
+def tool_hits(tool: str | None, plan: SafetyPlan) -> list[Hit]:
+    """What safety finds in the name of a tool."""
     if not tool:
         return []
     hits = [
         hit._replace(path=None, message=f"tool name: {hit.message}")
-        for hit in _pack_hits(Leaf((), None, tool, "raw"), plan)
+        for hit in _pack_hits(Leaf((), None, tool, "raw"), plan, EVERYTHING)
     ]
     for pattern in plan.own:
         if pattern.looks_at(tool) and pattern.regex.search(tool):
@@ -116,44 +142,44 @@ def _tool_hits(tool: str | None, plan: SafetyPlan) -> list[Hit]:
     return hits
 
 
-def _pack_hits(leaf: Leaf, plan: SafetyPlan) -> list[Hit]:
+def _pack_hits(leaf: Leaf, plan: SafetyPlan, seen: int) -> list[Hit]:
     """The first error, else the first note, of each pack in one leaf."""
     best: dict[str, Hit] = {}
-    for pack, what, severity in _found(leaf, plan):
+    for pack, what, severity in _found(leaf, plan, seen):
         known = best.get(pack)
         if known is None or (known.severity == "note" and severity == "error"):
             best[pack] = Hit(f"safety.{pack}", severity, leaf.path, what, shorten(leaf.text))
     return list(best.values())
 
 
-def _found(leaf: Leaf, plan: SafetyPlan) -> Iterator[tuple[str, str, str]]:
+def _found(leaf: Leaf, plan: SafetyPlan, seen: int) -> Iterator[tuple[str, str, str]]:
     """Pack, message and severity of everything in a leaf."""
     done = set()
-    for rule, gate in plan.rules:
-        if rule.pack in done:
+    for group, rule in enumerate(plan.rules):
+        if not seen >> group & 1 or rule.pack in done:
             continue  # one error of a pack is enough
-        for span in _rule_spans(rule, gate, leaf):
+        for span in _rule_spans(rule, leaf):
             severity = "note" if is_prose(leaf, span) else "error"
             yield rule.pack, rule.what, severity
             if severity == "error":
                 done.add(rule.pack)
                 break
-    if plan.restricted is not None and leaf.kind != "list":
+    if plan.restricted is not None and seen >> PATHS & 1 and leaf.kind != "list":
         yield from _restricted(leaf, plan.restricted)
-    if plan.masks and leaf.kind != "list":
+    if plan.masks and seen >> SECRETS & 1 and leaf.kind != "list":
         for secret in find_secrets(leaf.text):
             mentioned = leaf.kind == "answer" or (secret.kind == "assigned" and is_prose(leaf, secret[:2]))
             yield "secrets", f"a secret ({secret.kind})", "note" if mentioned else "error"
 
 
-def _rule_spans(rule: Rule, gate: re.Pattern[str], leaf: Leaf) -> Iterator[Span]:
+def _rule_spans(rule: Rule, leaf: Leaf) -> Iterator[Span]:
     if rule.keys:
         shell_key = leaf.key is not None and key_words(leaf.key) & _SHELL_WORDS
         free_text = leaf.key is None and leaf.kind == "raw"
         if leaf.kind in {"value", "raw"} and (shell_key or free_text):
             yield from (match.span() for match in _SUBSTITUTION.finditer(leaf.text))
         return
-    for match in itertools.islice(gate.finditer(leaf.text), MOST_PLACES):
+    for match in itertools.islice(rule.compiled().finditer(leaf.text), MOST_PLACES):
         if rule.check is None or rule.check(leaf.text, match):
             yield match.span()
     if rule.gate == TRUE_FLAG and _sets_flag(leaf):

@@ -6,9 +6,13 @@ import itertools
 import re
 
 from tracelens.rungs.safety.commands import LONGEST_TEXT, arguments_of, long_flags, short_flags
-from tracelens.rungs.safety.rules import BREAK, GAP, SEP, Rule
+from tracelens.rungs.safety.rules import GAP, SEP, Rule
 
 _SPACE = rf"(?:{SEP}|/\*[^*]*\*/|--[^\n]*\n)+"
+_DROPPED = (
+    *("table", "database", "schema", "view", "index", "user", "role", "column", "tablespace", "trigger", "function"),
+    *("procedure", "materialized"),
+)
 _IDENTIFIER = r"""(?:\\*["'`]|\[)?[\w$.]+"""
 _TAUTOLOGY = re.compile(r"\bwhere\s+(?:true|not\s+false|(['\"]?)(\w+)\1\s*=\s*(['\"]?)\2\3)\s*$", re.IGNORECASE)
 _WIDE = re.compile(r"/+\.?\*?|~/?\*?|\*|\.{1,2}/?\*?|\$\{?HOME\}?/?\*?|[A-Za-z]:/?\*?")
@@ -109,51 +113,66 @@ def _finds_and_deletes(text: str, found: re.Match[str]) -> bool:
 
 
 RULES = (
-    Rule("destructive", "recursive removal (rm)", rf"\brm{GAP}.*?-", (rf"[^a-z0-9_]rm{BREAK}",), _removes_tree),
-    Rule("destructive", "removal of a tree", r"\brmtree\b|\bfs\.rm(?:dir)?sync\b", ("mtre", r"fs\.r")),
-    Rule("destructive", "find that deletes", rf"\bfind{GAP}.*?-(?:delete|exec)", ("-del", "-exe"), _finds_and_deletes),
+    Rule("destructive", "recursive removal (rm)", rf"\brm{GAP}.*?-", (rf"\brm{SEP}",), _removes_tree),
+    Rule(
+        "destructive",
+        "removal of a tree",
+        r"\brmtree\b|\bfs\.rm(?:dir)?sync\b",
+        (r"\brmtree\b", r"\bfs\.rmsync\b", r"\bfs\.rmdirsync\b"),
+    ),
+    Rule(
+        "destructive", "find that deletes", rf"\bfind{GAP}.*?-(?:delete|exec)", ("-delete", "-exec"), _finds_and_deletes
+    ),
     Rule(
         "destructive",
         "removal of a tree (Windows)",
         rf"\b(?:del|erase|rd|rmdir){GAP}(?:/[a-z]{GAP})*/[sfq]\b|\bremove-item\b.*?-recurse\b",
-        (r"[\s\"',\\\[\]()]/[sfq][^a-z0-9_]", "ve-i"),
+        (rf"{SEP}/[sfq]\b", r"\bremove-item\b"),
     ),
-    Rule("destructive", "a new file system", r"\bmkfs(?:\.[a-z0-9]+)?\b|\bwipefs\b", ("mkfs", "wipe")),
+    Rule("destructive", "a new file system", r"\bmkfs(?:\.[a-z0-9]+)?\b|\bwipefs\b", (r"\bmkfs", r"\bwipefs\b")),
     Rule(
         "destructive",
         "writing to a disk",
         rf"\bdd{GAP}.*?\bof=\\*[\"']?/dev/|>[\t ]*/dev/(?:sd|hd|vd|xvd|nvme|mmcblk|disk)|\bshred{GAP}.*?/dev/",
-        (r"of=[/\\\"']", "/dev"),
+        (
+            *(r"\bof=[\\\"']*/dev/", rf"\bshred{SEP}"),
+            *(rf">{SEP}*/dev/{disk}" for disk in ("[shv]d", "xvd", "nvme", "mmcblk", "disk")),
+        ),
         lambda _, found: "/dev/null" not in found.string[found.start() : found.end() + 4],
     ),
     Rule(
         "destructive",
         "SQL DROP",
-        rf"\bdrop{_SPACE}(?:table|database|schema|view|index|user|role|column|tablespace|trigger|function|procedure"
-        r"|materialized)\b",
-        (r"rop[\s\"',\\\[\]()/\-]",),
+        rf"\bdrop{_SPACE}(?:{'|'.join(_DROPPED)})\b",
+        (*(rf"\bdrop{GAP}{thing}\b" for thing in _DROPPED), rf"\bdrop{SEP}*/\*", rf"\bdrop{SEP}*--"),
     ),
-    Rule("destructive", "SQL TRUNCATE", rf"\btruncate{_SPACE}(?:table\b|{_IDENTIFIER}|-)", ("unca",), _truncates),
+    Rule(
+        "destructive",
+        "SQL TRUNCATE",
+        rf"\btruncate{_SPACE}(?:table\b|{_IDENTIFIER}|-)",
+        (rf"\btruncate{SEP}", r"\btruncate/\*", r"\btruncate--"),
+        _truncates,
+    ),
     Rule(
         "destructive",
         "SQL DELETE without WHERE",
         rf"\bdelete{_SPACE}from{_SPACE}(?:only{_SPACE})?{_IDENTIFIER}",
-        (r"ete[\s\"',\\\[\]()/\-]",),
+        (rf"\bdelete{GAP}from\b", rf"\bdelete{SEP}*/\*", rf"\bdelete{SEP}*--"),
         _deletes_all,
     ),
     Rule(
         "destructive",
         "removal of a whole collection",
         r"\bdeletemany\([\t ]*\{[\t ]*\}|\bdropdatabase\(|\bflush(?:all|db)\b|\bdropdb\b",
-        (r"any\(", "pdat", "usha", "ushd", "ropd"),
+        (r"\bdeletemany\(", r"\bdropdatabase\(", r"\bflushall\b", r"\bflushdb\b", r"\bdropdb\b"),
     ),
-    Rule("destructive", "git push by force", rf"\bgit{GAP}.*?\bpush\b", ("push",), _pushes_by_force),
-    Rule("destructive", "files opened to everybody (chmod)", rf"\bchmod{GAP}", ("chmo",), _opens_everything),
+    Rule("destructive", "git push by force", rf"\bgit{GAP}.*?\bpush\b", (rf"\bgit{SEP}",), _pushes_by_force),
+    Rule("destructive", "files opened to everybody (chmod)", rf"\bchmod{GAP}", (rf"\bchmod{SEP}",), _opens_everything),
     Rule(
         "destructive",
         "a fork bomb",
         r"[:\w]{1,40}[\t ]*\(\)[\t ]*\{[\t\n\r ]*[:\w]{1,40}[\t ]*\|",
-        (r"\(\)[\s{]",),
+        (rf"\(\){SEP}*\{{{SEP}*[:a-z0-9_]+{SEP}*\|",),
         _is_bomb,
     ),
     Rule(
@@ -161,38 +180,46 @@ RULES = (
         "shutdown of the machine",
         rf"\bshutdown{GAP}(?:-[a-z]|now\b|/[srfpt]\b|\+?[0-9])|\bsystemctl{GAP}(?:-[a-z0-9=_.-]+{GAP})*"
         rf"(?:poweroff|reboot|halt|kexec)\b|\binit[ \t][06]\b",
-        ("tdow", "emct", r"it\s[06]"),
+        (rf"\bshutdown{SEP}", rf"\bsystemctl{SEP}", rf"\binit{GAP}[06]\b"),
     ),
     Rule(
         "destructive",
         "shutdown of the machine",
         r"\b(?:reboot|poweroff|halt)\b",
-        ("eboo", "wero", "halt"),
+        (r"\breboot\b", r"\bpoweroff\b", r"\bhalt\b"),
         _stops_machine,
     ),
-    Rule("destructive", "kubectl delete", rf"\bkubectl{GAP}.*?\b(?:delete|drain)\b", ("kube",), _deletes_from_cluster),
+    Rule(
+        "destructive",
+        "kubectl delete",
+        rf"\bkubectl{GAP}.*?\b(?:delete|drain)\b",
+        (rf"\bkubectl{SEP}",),
+        _deletes_from_cluster,
+    ),
     Rule(
         "destructive",
         "infrastructure destroyed",
         rf"\b(?:terraform|tofu|terragrunt|pulumi){GAP}.*?\bdestroy\b",
-        ("rraf", "tofu", "rrag", "pulu"),
+        tuple(rf"\b{tool}{SEP}" for tool in ("terraform", "tofu", "terragrunt", "pulumi")),
         _destroys,
     ),
-    Rule("destructive", "helm uninstall", rf"\bhelm{GAP}.*?\b(?:uninstall|delete|del)\b", ("helm",), _uninstalls),
+    Rule(
+        "destructive", "helm uninstall", rf"\bhelm{GAP}.*?\b(?:uninstall|delete|del)\b", (rf"\bhelm{SEP}",), _uninstalls
+    ),
     Rule(
         "destructive",
         "cloud resources deleted",
         rf"\baws{GAP}.*?\b(?:rb|rm|(?:delete|terminate)-[a-z-]+)\b",
-        (rf"aws{BREAK}",),
+        (rf"\baws{SEP}",),
         _empties_cloud,
     ),
     Rule(
         "destructive",
         "cloud resources deleted",
         rf"\b(?:gcloud|doctl){GAP}.*?\bdelete\b",
-        ("gclo", "octl"),
+        (rf"\bgcloud{SEP}", rf"\bdoctl{SEP}"),
         _uninstalls,
     ),
-    Rule("destructive", "docker prune", rf"\bdocker{GAP}.*?\bprune\b", ("prun",)),
+    Rule("destructive", "docker prune", rf"\bdocker{GAP}.*?\bprune\b", (r"\bprune\b",)),
 )
 """What the pack looks for."""

@@ -50,7 +50,9 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("url", r"\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'\\]*:(?P<v>(?!\[secret:)[^\s/@\"'\\]{3,})@"),
     ("assigned", _ASSIGNED),
 )
-_COMPILED = tuple((kind, re.compile(rf"(?<!\\){shape}", re.IGNORECASE | re.ASCII)) for kind, shape in _SHAPES)
+SHAPES = tuple((kind, re.compile(rf"(?<!\\){shape}", re.IGNORECASE | re.ASCII)) for kind, shape in _SHAPES)
+"""What secrets look like, by kind."""
+
 _RANK = {kind: rank for rank, (kind, _) in enumerate(_SHAPES)}
 _PLACEHOLDER = re.compile(
     r"(?i)\*+|x+|\.+|<.*>|\$.*|\{\{.*|%.*%|null|none|true|false|(?:my|your|the)?[_-]?(?:string|required|optional|password|passwd|"
@@ -59,19 +61,23 @@ _PLACEHOLDER = re.compile(
 )
 _LINE_BREAKS = re.compile(r"\\+[nrt]|\s")
 
-GATE = (
-    r"\[secret:|-----begin |\beyj|\ba[ksb]ia[a-z0-9]{16}|\bgh[pousr]_|\bgithub_pat_|\bglpat-|\bxox[abeoprs]-|\bxapp-|\bsk-"
-    r"|\baiza|\bya29\.|\b[sr]k_(?:live|test)_|\bnpm_|\bhf_|\bsg\.|\bbasic[\t\n\v\f\r \\+]|\bbearer[\t\n\v\f\r \\+]"
-    rf"|://[^/@]*?:[^/@]*?@|{NAMES_OF_SECRETS}[\\\"']*[\t\n\v\f\r ]*[:=]"
+_NAMES = (
+    *("password", "passwd", "passphrase", "pwd", "api[_-]?key", "client[_-]?secret", "app[_-]?secret"),
+    *("secret[_-]?key", "secret[_-]?access[_-]?key"),
+    *(f"{kind}[_-]?token" for kind in ("access", "auth", "refresh", "session")),
 )
-"""Regular expression found in every text that holds a secret (see the module ``rules``)."""
 
 WINDOWS = (
-    r"\[sec", "----", "eyj", "akia", "asia", "abia", "gh[pousr]_", "b_pa", "glpa", "xox[abeoprs]", "xapp", "[^a-z0-9_]sk-",
-    "aiza", "ya29", "k_[lt][ie]", "npm_", "[^a-z0-9_]hf_", r"[^a-z0-9_]sg\.", r"sic[\s\\+]", r"rer[\s\\+]", "://.", "assw",
-    "sphr", "pwd", "pi[_-]k", "pike", "[shn_-]tok", "secr",
+    r"\[secret:", "-----begin ", r"\beyj[a-z0-9_-]{8}", r"\ba[ksb]ia[a-z0-9]{16}\b", r"\bgh[pousr]_[a-z0-9]{20}",
+    r"\bgithub_pat_", r"\bglpat-", r"\bxox[abeoprs]-", r"\bxapp-", r"\bsk-[a-z0-9_-]{20}", r"\baiza[a-z0-9_-]{35}",
+    r"\bya29\.", r"\b[sr]k_live_[a-z0-9]{16}", r"\b[sr]k_test_[a-z0-9]{16}", r"\bnpm_[a-z0-9]{30}", r"\bhf_[a-z0-9]{30}",
+    r"\bsg\.[a-z0-9_-]{16}", r"\bbasic\s+[a-z0-9+/]{12}", r"\bbearer\s+[a-z0-9_.~+/-]",
+    r"://[^\s/:@\"'\\]*:[^\s/@\"'\\]+@", *(rf"{name}[\"']?\s*[:=]" for name in _NAMES),
 )  # fmt: skip
-"""Byte patterns one of which is in every text that holds a secret."""
+"""Windows one of which is in every text, or text with JSON escapes undone, that holds a secret."""
+
+NAME_WINDOWS = _NAMES
+"""Windows one of which is in every name whose value is a secret."""
 
 
 class Secret(NamedTuple):
@@ -154,7 +160,7 @@ def _masked(text: str) -> Iterator[Secret]:
 
 def _in_view(view: str, text: str, places: list[int] | None, level: int) -> Iterator[Secret]:
     """Secrets of an unescaped view of the text, at their places in the text."""
-    for kind, shape in _COMPILED:
+    for kind, shape in SHAPES:
         for match in shape.finditer(view):
             group = match.lastgroup if kind == "assigned" else ("v" if "v" in match.re.groupindex else None)
             start, end = match.span(group or 0)

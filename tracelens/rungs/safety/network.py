@@ -6,7 +6,7 @@ import itertools
 import re
 
 from tracelens.rungs.safety.commands import LONGEST_TEXT, arguments_of, long_flags
-from tracelens.rungs.safety.rules import BREAK, GAP, Rule
+from tracelens.rungs.safety.rules import GAP, SEP, Rule
 
 LONGEST_PLAIN = 100
 """A part of a URL with this many characters of encoded text or more is a payload."""
@@ -20,8 +20,11 @@ _SINKS = (
 )  # fmt: skip
 
 _SINK_WINDOWS = (
-    r"bin\.", r"te\.e", "dpas", r"k\.si", "pedr", "grok", r"r\.sh", r"t\.sh", r"0x0\.", r"le\.i", "tcat", "beec", "oast",
-    "urpc", "ytok", "dnsl", "i/we", r"ks\.s", r"i\.te",
+    r"pastebin\.com", r"hastebin\.com", r"paste\.ee", r"dpaste\.", r"termbin\.com", r"requestbin\.", r"hookbin\.com",
+    r"webhook\.site", r"pipedream\.net", r"\.ngrok\.", r"\.ngrok-free\.", r"transfer\.sh", r"0x0\.st", r"\bfile\.io",
+    r"requestcatcher\.com", r"beeceptor\.com", r"interact\.sh", r"oast\.[cmplfso]", r"oastify\.",
+    r"burpcollaborator\.net", r"canarytokens\.", r"dnslog\.cn", r"discord\.com/api/w", r"discordapp\.com/api/w",
+    r"hooks\.slack\.com", r"api\.telegram\.org/bot",
 )  # fmt: skip
 
 _MOST_WORDS = 60
@@ -93,27 +96,33 @@ def _is_encoded(part: str) -> bool:
 
 
 RULES = (
-    Rule("network", "upload by curl", rf"\bcurl(?:\.exe)?{GAP}", ("curl",), _uploads),
-    Rule("network", "upload by wget", rf"\bwget{GAP}.*?--(?:post|body)-(?:file|data)", ("wget",)),
+    Rule("network", "upload by curl", rf"\bcurl(?:\.exe)?{GAP}", (rf"\bcurl{SEP}", rf"\bcurl\.exe{SEP}"), _uploads),
+    Rule("network", "upload by wget", rf"\bwget{GAP}.*?--(?:post|body)-(?:file|data)", (rf"\bwget{SEP}",)),
     Rule(
         "network",
         "a raw connection",
         rf"\b(?:nc|ncat|netcat|socat){GAP}",
-        (rf"[^a-z0-9_]nc{BREAK}", "[^a-z0-9_]nca", "netc", "soca"),
+        tuple(rf"\b{tool}{SEP}" for tool in ("nc", "ncat", "netcat", "socat")),
         _connects,
     ),
-    Rule("network", "a raw connection", r"/dev/(?:tcp|udp)/", ("/tcp", "/udp")),
-    Rule("network", "copy to another machine", rf"\b(?:scp|rsync){GAP}", (rf"scp{BREAK}", "rsyn"), _copies_out),
+    Rule("network", "a raw connection", r"/dev/(?:tcp|udp)/", ("/dev/tcp/", "/dev/udp/")),
+    Rule(
+        "network", "copy to another machine", rf"\b(?:scp|rsync){GAP}", (rf"\bscp{SEP}", rf"\brsync{SEP}"), _copies_out
+    ),
     Rule(
         "network",
         "code that posts files or secrets",
         r"\b(?:requests|httpx|session|client|urllib3?|aiohttp|axios)\.(?:post|put|patch|request)\(|\burlopen\(|\bfetch\(",
-        (r"\.pos", r"\.put", r"\.pat", r"\.req", "rlop", r"tch\("),
+        (r"\.post\(", r"\.put\(", r"\.patch\(", r"\.request\(", r"\burlopen\(", r"\bfetch\("),
         _posts_data,
     ),
     Rule("network", "a known drop point for data", "|".join(_SINKS), _SINK_WINDOWS),
     Rule(
-        "network", "a URL that carries a payload", rf"https?://[!-~]{{{LONGEST_PLAIN}}}[!-~]*", ("://.",), _has_payload
+        "network",
+        "a URL that carries a payload",
+        rf"https?://[!-~]{{{LONGEST_PLAIN}}}[!-~]*",
+        (rf"https?://[!-~]{{{LONGEST_PLAIN}}}",),
+        _has_payload,
     ),
 )
 """What the pack looks for."""

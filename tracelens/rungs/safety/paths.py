@@ -22,6 +22,9 @@ _BREAKS = re.compile(r"""(?<!\\)[\s"'`;|&<>(),=@\[\]{}]+|(?<=[\w}])(?<!file):(?=
 _LOOKS_LIKE_PATH = re.compile(r"[/\\~.$%]|file:|[A-Za-z]:[/\\]", re.IGNORECASE)
 _HARMLESS = frozenset({"null", "zero", "stdin", "stdout", "stderr", "tty", "fd", "random", "urandom", "full"})
 
+_PLAIN_ENCODED = ("%2[45d-f]", "%3[0-9]", "%5[cf0-9a]", "%7[e0-9a]", "%[46][0-9a-f]")
+"""What an encoded character of a plain path, or of what leads to it, looks like."""
+
 Resolved = tuple[str, ...]
 """Components from the root; the first one is ``~`` for a home folder, ``.`` for a relative path."""
 
@@ -119,13 +122,9 @@ class Restricted:
                     return written
         return None
 
-    def gate(self) -> str:
-        """Regular expression found in every text that names a guarded path."""
-        return _gate(self.entries)
-
     def windows(self) -> tuple[str, ...]:
-        """Byte patterns one of which is in every text that names a guarded path."""
-        out = ["%[2-9a-f][0-9a-f]"]
+        """Windows one of which is in every text, or text with JSON escapes undone, that names a guarded path."""
+        out = list(_PLAIN_ENCODED if _is_plain(self.entries) else ("%[0-9a-f][0-9a-f]",))
         for _, entry in self.entries:
             name = _last(entry)
             if not name:
@@ -133,15 +132,20 @@ class Restricted:
             elif not name.isascii():
                 out.append(r"[\x80-\xff]")
             else:
-                head = "" if entry[0] == "." else r"[/\\]"
-                out.append(head + "".join(r"[\s\\]" if char == " " else re.escape(char) for char in name[:3]))
+                head = "" if entry[0] == "." else r"[/\\}]"  # a shell's ${HOME} is taken for a folder
+                edge = r"\b" if re.match(r"[A-Za-z0-9_]", name[-1]) else ""
+                words = "".join(r"\\?[ ]" if char == " " else re.escape(char) for char in name)
+                out.append(head + (words if head else words.removeprefix(r"\\?")) + edge)
         return tuple(out)
 
 
 def _gate(entries: tuple[tuple[str, Resolved], ...]) -> str:
-    plain = all(re.fullmatch(r"[A-Za-z0-9._-]*", _last(entry)) for _, entry in entries)
-    encoded = "%(?:2[4-5d-f]|3[0-9]|5[cf]|7e|[46][0-9a-f]|[57][0-9a])" if plain else "%[0-9a-f][0-9a-f]"
+    encoded = "|".join(_PLAIN_ENCODED) if _is_plain(entries) else "%[0-9a-f][0-9a-f]"
     return "|".join([encoded, *sorted({_gate_of(entry) for _, entry in entries})])
+
+
+def _is_plain(entries: tuple[tuple[str, Resolved], ...]) -> bool:
+    return all(re.fullmatch(r"[A-Za-z0-9._-]*", _last(entry)) for _, entry in entries)
 
 
 def _last(entry: Resolved) -> str:

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
+from tracelens.kernels.windows import Look
 from tracelens.rungs.safety import destructive, masking, network, shell
+from tracelens.rungs.safety.looks import look_for
 from tracelens.rungs.safety.own import OwnPattern, PatternLike
 from tracelens.rungs.safety.paths import Restricted
-from tracelens.rungs.safety.rules import Rule, rust_gate, window_table
+from tracelens.rungs.safety.rules import Rule, spread
 
 _PACK_RULES: dict[str, tuple[Rule, ...]] = {
     "shell": shell.RULES,
     "destructive": destructive.RULES,
     "network": network.RULES,
 }
+
+EVERYTHING = (1 << 63) - 1
+"""All groups of windows."""
+
+PATHS = 61
+"""Group of the windows of guarded paths; below are those of ``SafetyPlan.rules``, in order."""
+
+SECRETS = 62
+"""Group of the windows of secrets."""
 
 
 class SafetyLike(Protocol):
@@ -44,21 +51,17 @@ class SafetyPlan:
 
     Attributes:
         packs: Built-in packs that are on.
-        rules: Rules of the packs shell, destructive and network that are on, with their compiled gates.
+        rules: Rules of the packs shell, destructive and network that are on.
         restricted: Guarded paths; None when the pack is off.
         own: The suite's own patterns.
-        gate: Rust regular expression found in every JSON text with a hit of a pack, "" when no pack is on.
-        loose_gate: The same for texts that are not valid JSON.
-        table: uint64[1024], the byte patterns that go with the gates (see `mark_texts`).
+        windows: Windows of the packs, a group for each rule, for guarded paths and for secrets.
     """
 
     packs: frozenset[str]
-    rules: tuple[tuple[Rule, re.Pattern[str]], ...]
+    rules: tuple[Rule, ...]
     restricted: Restricted | None
     own: tuple[OwnPattern, ...]
-    gate: str
-    loose_gate: str
-    table: npt.NDArray[np.uint64]
+    windows: tuple[tuple[str, ...], ...]
 
     @classmethod
     def compile(cls, safety: SafetyLike) -> SafetyPlan:
@@ -74,28 +77,38 @@ class SafetyPlan:
         rules = tuple(rule for pack in sorted(packs & set(_PACK_RULES)) for rule in _PACK_RULES[pack])
         paths = tuple(safety.restricted_paths) if "paths" in packs else ()
         restricted = Restricted.of(paths) if paths else None
-        gates = [rule.gate for rule in rules]
-        windows = [window for rule in rules for window in rule.windows]
-        if restricted is not None:
-            gates.append(restricted.gate())
-            windows += restricted.windows()
-        if "secrets" in packs:
-            gates.append(masking.GATE)
-            windows += masking.WINDOWS
-        return cls(
+        windows: list[tuple[str, ...]] = [()] * (SECRETS + 1)
+        windows[: len(rules)] = [rule.windows for rule in rules]
+        windows[PATHS] = restricted.windows() if restricted is not None else ()
+        windows[SECRETS] = masking.WINDOWS if "secrets" in packs else ()
+        plan = cls(
             packs=packs,
-            rules=tuple((rule, rule.compiled()) for rule in rules),
+            rules=rules,
             restricted=restricted,
             own=tuple(OwnPattern.of(pattern) for pattern in safety.patterns),
-            gate=rust_gate(gates) if gates else "",
-            loose_gate=rust_gate([*gates, shell.SUBSTITUTION] if "shell" in packs else gates) if gates else "",
-            table=window_table(windows),
+            windows=tuple(windows),
         )
+        if plan.looks:
+            plan.look()
+        return plan
+
+    def look(self, *, loose: bool = False) -> Look:
+        """The windows as `mark_texts` reads them.
+
+        Args:
+            loose: For texts that are not valid JSON.
+        """
+        return look_for(tuple(tuple(spread(some, loose=loose)) for some in self.windows))
+
+    @property
+    def looks(self) -> bool:
+        """Whether a pack is on."""
+        return any(self.windows)
 
     @property
     def active(self) -> bool:
         """Whether there is anything to look for."""
-        return bool(self.gate or self.own)
+        return self.looks or bool(self.own)
 
     @property
     def masks(self) -> bool:

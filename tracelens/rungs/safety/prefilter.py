@@ -1,7 +1,6 @@
-r"""Which texts of a column need the exact analysis: byte patterns first, then one regular expression in Rust.
+"""Which texts of a column need the exact analysis.
 
-A filter may let too much through, never too little. JSON escapes are undone (by Rust, as often as the analysis does)
-before the regular expression looks; texts with ``\u`` escapes always pass.
+A filter may let too much through, never too little.
 """
 
 from __future__ import annotations
@@ -12,52 +11,25 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tracelens.columns import Texts, texts
-from tracelens.kernels.windows import ESCAPED, HIT, mark_texts
-from tracelens.rungs.safety.masking import LEVELS
+from tracelens.columns import PADDING, Texts, texts
+from tracelens.kernels.windows import Look, mark_texts
 from tracelens.rungs.safety.own import OwnPattern
 
-_ESCAPES = ["\\\\", '\\"', "\\/", "\\n", "\\t", "\\r", "\\b", "\\f"]
-_MEANINGS = ["\\", '"', "/", "\n", "\t", "\r", "\b", "\f"]
 
-
-def marks(values: pl.Series, table: npt.NDArray[np.uint64], given: Texts | None = None) -> npt.NDArray[np.uint8]:
-    """uint8[n]: what `mark_texts` says of each text.
+def marks(values: pl.Series, look: Look, given: Texts | None = None) -> npt.NDArray[np.uint64]:
+    """uint64[n]: the groups of which each text holds a window, see `mark_texts`.
 
     Args:
         values: Strings; nulls are empty texts.
-        table: See `mark_texts`.
+        look: What to look for.
         given: The same texts as a kernel sees them, where the caller has them.
     """
+    out = np.zeros(len(values), np.uint64)
+    if values.null_count() == len(values):
+        return out
     seen = given if given is not None else texts(values.to_arrow())
-    out = np.zeros(len(seen), np.uint8)
-    mark_texts(seen.data, seen.offsets, table, out)
-    return out
-
-
-def passes(values: pl.Series, gate: str, seen: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """bool[n]: which texts may match the gate, as they are or with JSON escapes undone.
-
-    Args:
-        values: Strings; nulls never pass.
-        gate: Rust regular expression.
-        seen: Marks of the texts.
-    """
-    out = np.zeros(len(values), np.bool_)
-    rows = np.flatnonzero(seen & HIT)
-    if rows.size:
-        out[rows] = _contains(values.gather(rows), gate)
-    rows = np.flatnonzero((seen & ESCAPED) != 0)
-    rows = rows[~out[rows]]
-    level = 0
-    part = values.gather(rows)
-    while rows.size and level <= LEVELS:
-        unicode = part.str.contains("\\u", literal=True).fill_null(value=False).to_numpy()
-        part = part.str.replace_many(_ESCAPES, _MEANINGS)
-        out[rows] |= unicode | _contains(part, gate)
-        left = part.str.contains("\\", literal=True).fill_null(value=False).to_numpy() & ~out[rows]
-        rows, part = rows[left], part.filter(pl.Series(left))
-        level += 1
+    room = np.empty((2, int(np.diff(seen.offsets).max()) + PADDING), np.uint8)
+    mark_texts(seen.data, seen.offsets, look, room, out)
     return out
 
 

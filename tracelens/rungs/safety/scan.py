@@ -5,19 +5,17 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tracelens.columns import Texts
 from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
-from tracelens.rungs.safety.analyse import Hit, analyse_answer, analyse_call
+from tracelens.rungs.safety.analyse import Hit, analyse_answer, argument_hits, tool_hits
 from tracelens.rungs.safety.leaves import JSON_STATES
-from tracelens.rungs.safety.masking import GATE, NAMES_OF_SECRETS, WINDOWS, mask
+from tracelens.rungs.safety.looks import look_for
+from tracelens.rungs.safety.masking import NAME_WINDOWS, WINDOWS, mask
 from tracelens.rungs.safety.plan import SafetyPlan
-from tracelens.rungs.safety.prefilter import marks, own_passes, passes
-from tracelens.rungs.safety.rules import rust_gate, window_table
-
-_SECRET_GATE = rust_gate([GATE])
-_SECRET_TABLE = window_table(WINDOWS)
+from tracelens.rungs.safety.prefilter import marks, own_passes
 
 
 def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Texts | None = None) -> pl.DataFrame:
@@ -37,38 +35,59 @@ def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Te
     """
     if not plan.active:
         return FINDING_SCHEMA.to_frame()
-    return concat_findings([_call_hits(calls, plan, given), _answer_hits(answers, plan)])
+    parts = [part for part in (_call_hits(calls, plan, given), _answer_hits(answers, plan)) if part.height]
+    return concat_findings(parts) if parts else FINDING_SCHEMA.to_frame()
 
 
 def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Texts | None) -> pl.DataFrame:
-    text = calls["arguments"]
-    suspect = own_passes(text, calls["tool"], plan.own)
-    if plan.gate:
-        seen = marks(text, plan.table, given)
-        suspect |= passes(text, plan.gate, seen)
-        loose = ~calls["arguments_state"].is_in(list(JSON_STATES)).fill_null(value=True).to_numpy()
-        if loose.any():
-            suspect[loose] |= passes(text.filter(pl.Series(loose)), plan.loose_gate, seen[loose])
-    names = calls["tool"].unique()
-    named = [name for name in names.to_list() if analyse_call(name, None, "empty", plan)]
+    text, tools = calls["arguments"], calls["tool"]
+    suspect = own_passes(text, tools, plan.own)
+    seen = np.zeros(calls.height, np.uint64)
+    if plan.looks:
+        seen = marks(text, plan.look(), given)
+        loose = _loose(calls["arguments_state"])
+        if loose.size:
+            seen[loose] = marks(text.gather(loose), plan.look(loose=True))
+    named = _named(tools, plan)
     if named:
-        suspect |= calls["tool"].is_in(named).fill_null(value=False).to_numpy()
-    rows = np.flatnonzero(suspect)
+        suspect |= tools.is_in(list(named)).fill_null(value=False).to_numpy()
+    rows = np.flatnonzero(suspect | (seen != 0))
     if not rows.size:
         return FINDING_SCHEMA.to_frame()
-    return _explode(calls[rows.tolist()], plan)
+    return _explode(calls[rows.tolist()], seen[rows].tolist(), named, plan)
 
 
-def _explode(suspects: pl.DataFrame, plan: SafetyPlan) -> pl.DataFrame:
+def _loose(states: pl.Series) -> npt.NDArray[np.int64]:
+    """Rows whose arguments are not one JSON value."""
+    if (states == "object").all(ignore_nulls=False):
+        return np.zeros(0, np.int64)
+    return np.flatnonzero(~states.is_in(list(JSON_STATES)).fill_null(value=False).to_numpy())
+
+
+def _named(tools: pl.Series, plan: SafetyPlan) -> dict[str, list[Hit]]:
+    """Hits of the tools whose very names are hits."""
+    names = tools.unique()
+    if not plan.own:
+        names = names.gather(np.flatnonzero(marks(names, plan.look())))
+    found = {name: tool_hits(name, plan) for name in names.to_list() if name}
+    return {name: hits for name, hits in found.items() if hits}
+
+
+def _explode(suspects: pl.DataFrame, seen: list[int], named: dict[str, list[Hit]], plan: SafetyPlan) -> pl.DataFrame:
     """Findings of the suspects; equal calls are analysed once."""
     known: dict[tuple[str | None, str | None, str], list[Hit]] = {}
     rows = []
     columns = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
-    for trace, index, tool, text, state, executed in suspects.select(columns).iter_rows():
+    for groups, (trace, index, tool, text, state, executed) in zip(
+        seen, suspects.select(columns).iter_rows(), strict=True
+    ):
         key = (tool, text, state)
         if key not in known:
-            known[key] = analyse_call(tool, text, state, plan)
+            hits = [*named.get(tool or "", ()), *argument_hits(tool, text, state, plan, groups)]
+            known[key] = list(dict.fromkeys(hits))
         rows += [(trace, index, tool, executed, hit) for hit in known[key]]
+    if not rows:
+        return FINDING_SCHEMA.to_frame()
     return finding_frame(
         {
             "trace": [row[0] for row in rows],
@@ -90,12 +109,16 @@ def _answer_hits(answers: pl.DataFrame, plan: SafetyPlan) -> pl.DataFrame:
     if text.null_count() == len(text):
         return FINDING_SCHEMA.to_frame()
     suspect = own_passes(text, pl.Series([None] * len(text), dtype=pl.String), [p for p in plan.own if not p.tools])
-    if plan.gate:
-        suspect |= passes(text, plan.loose_gate, marks(text, plan.table))
+    seen = np.zeros(len(text), np.uint64)
+    if plan.looks:
+        seen = marks(text, plan.look())
+    chosen = np.flatnonzero(suspect | (seen != 0))
     rows = [
         (trace, hit)
-        for trace, answer in answers.filter(pl.Series(suspect)).select("trace", "final_answer").iter_rows()
-        for hit in analyse_answer(answer, plan)
+        for groups, trace, answer in zip(
+            seen[chosen].tolist(), answers["trace"].gather(chosen), text.gather(chosen), strict=True
+        )
+        for hit in analyse_answer(answer, plan, groups)
     ]
     return finding_frame(
         {
@@ -122,7 +145,7 @@ def mask_series(values: pl.Series) -> pl.Series:
         >>> mask_series(pl.Series(["a", None, "Bearer q1"])).to_list()
         ['a', None, 'Bearer [secret:bearer:c75de8c1b7c3]']
     """
-    rows = np.flatnonzero(passes(values, _SECRET_GATE, marks(values, _SECRET_TABLE)))
+    rows = np.flatnonzero(marks(values, look_for((WINDOWS,))))
     if not rows.size:
         return values
     old = values.gather(rows).to_list()
@@ -149,8 +172,8 @@ def mask_leaves(paths: pl.Series, values: pl.Series) -> pl.Series:
         ['"ann"', '"[secret:assigned:f52fbd32b2b3]"']
     """
     out = mask_series(values)
-    named = paths.str.contains(f"(?i){NAMES_OF_SECRETS}").fill_null(value=False).to_numpy()
-    rows = np.flatnonzero(named & out.is_not_null().to_numpy())
+    rows = np.flatnonzero(marks(paths, look_for((NAME_WINDOWS,))))
+    rows = rows[out.gather(rows).is_not_null().to_numpy()]
     if not rows.size:
         return out
     new = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tracelens.rungs.safety.rules import GAP, SEP, Rule
 
+_SHELLS = ("", "ba", "z", "k", "da", "a", "c", "tc", "fi")
 _SHELL = r"(?:ba|z|k|da|a|c|tc|fi)?sh"
 
 # Escaped quotes around key, value or both: the flag is found in code, JSON, JSON inside JSON, YAML and options.
@@ -16,45 +17,52 @@ SHELL_KEYS = ("command", "cmd", "bash", "shell", "script", "terminal", "exec", "
 SUBSTITUTION = r"`[^`]+`|\$\([^(]"
 """Regular expression: a command inside a command."""
 
-_KEYED = r'"[^"]*(?:' + "|".join(SHELL_KEYS) + r')[^"]*"[\t\n\r ]*:.*?(?:`|\$\()'
-
 RULES = (
-    Rule("shell", "shell=True", TRUE_FLAG, ("shel",)),
+    Rule("shell", "shell=True", TRUE_FLAG, (r"""shell[\s"',\\\[\]()\x1c-\x1f\x80-\xff]*[:=]""", f"shell{GAP}[:=]")),
     Rule(
         "shell",
         "a shell given a command (-c)",
         rf"\b{_SHELL}{GAP}(?:-[a-z0-9_=+/.:-]*{GAP})*?-[a-z]*c\b",
-        (r"sh[\s\"',\\\[\]()][\s\"',\\\[\]()\-]",),
+        tuple(rf"\b{name}sh{GAP}-" for name in _SHELLS),
     ),
-    Rule("shell", "subprocess", r"\bsubprocess\b", ("subp",)),
+    Rule("shell", "subprocess", r"\bsubprocess\b", (r"\bsubprocess\b",)),
     Rule(
-        "shell", "a call of the system shell", r"\bos\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?)\b", (r"os\.[spe]",)
+        "shell",
+        "a call of the system shell",
+        r"\bos\.(?:system|popen|exec[lv]p?e?|spawn[lv]p?e?)\b",
+        (r"\bos\.system\b", r"\bos\.popen\b", r"\bos\.exec[lv]", r"\bos\.spawn[lv]"),
     ),
     Rule(
         "shell",
         "a call that starts a process",
         r"\b(?:child_process|execsync|spawnsync|shell_exec|passthru|proc_open|pcntl_exec)\b"
         r"|getruntime\(\)\.exec|\bpty\.spawn\b",
-        ("ild_", "ecsy", "wnsy", "ll_e", "sthr", "oc_o", "tl_e", r"\)\.ex", r"y\.sp"),
+        (
+            *(
+                rf"\b{name}"
+                for name in ("child_process", "execsync", "spawnsync", "shell_exec", "passthru", "proc_open")
+            ),
+            *(r"\bpcntl_exec", r"getruntime\(\)\.exec", r"\bpty\.spawn"),
+        ),
     ),
     Rule(
         "shell",
         "PowerShell given a command",
         rf"\bpowershell(?:\.exe)?{GAP}.*?-(?:c|command|e|ec|enc|encodedcommand)\b",
-        ("rshe",),
+        (rf"\bpowershell{SEP}", r"\bpowershell\.exe"),
     ),
     Rule(
         "shell",
         "cmd given a command (/c)",
         rf"\bcmd(?:\.exe)?{GAP}/[ck]\b",
-        (r"[\s\"',\\\[\]()]/[ck][^a-z0-9_]",),
+        (rf"\bcmd{GAP}/[ck]\b", rf"\bcmd\.exe{GAP}/[ck]\b"),
     ),
     Rule(
         "shell",
         "text piped into a shell",
         rf"\|[\t ]*(?:sudo{SEP}+)?(?:[\w./]*/)?{_SHELL}\b",
-        (r"\|[\sbzkdactfs/.a-z0-9_][\s/a-z0-9_.]",),
+        (rf"\|{SEP}*sudo{SEP}", rf"\|{SEP}*[abcdfhikstz]+\b", rf"\|{SEP}*[a-z0-9_.]*/"),
     ),
-    Rule("shell", "command substitution", _KEYED, ("`", r"\$\("), keys=True),
+    Rule("shell", "command substitution", SUBSTITUTION, ("`", r"\$\("), keys=True),
 )
 """What the pack looks for."""
