@@ -27,6 +27,8 @@ ENDLESS = 1 << 30
 """Most repetitions of an item that has no limit."""
 
 _ESCAPED_BIT = np.uint64(1 << ESCAPED)
+_BYTE, _NO_BYTE = np.uint64(8), np.uint64(0)
+_FOUR_BYTES = np.uint64(0xFFFFFFFF)
 _PAIR = np.uint64(0xFFFF)
 _SECOND = np.uint64(32)
 _BACKSLASHES = np.uint64(0x5C5C5C5C5C5C5C5C)
@@ -39,8 +41,8 @@ class Look(NamedTuple):
         pairs: uint64[65536] by ``first + 256 * second``: bits 0..30, the pair may be the first one of a pattern in that
             bucket; bits 32..62, the second one; bit 63, one of the two bytes is a back-slash.
         first: int32[BUCKETS + 1], first check of each bucket.
-        checks: int32[c, 2]: pattern, and which of its items stands at the first byte of the first pair (-1: the pattern
-            starts a byte later).
+        checks: int64[c, 4]: pattern; which of its items stands at the first byte of the first pair (-1: the pattern
+            starts a byte later); the bits that matter of the four bytes of both pairs, as one number, and their values.
         patterns: int32[p + 1], first item of each pattern.
         groups: uint64[p], the bit to set where a pattern is found.
         items: int32[m, 3]: row of ``sets``, fewest and most repetitions; as many as possible are taken, for good.
@@ -49,7 +51,7 @@ class Look(NamedTuple):
 
     pairs: npt.NDArray[np.uint64]
     first: npt.NDArray[np.int32]
-    checks: npt.NDArray[np.int32]
+    checks: npt.NDArray[np.int64]
     patterns: npt.NDArray[np.int32]
     groups: npt.NDArray[np.uint64]
     items: npt.NDArray[np.int32]
@@ -91,12 +93,15 @@ def stands_at(at: Any, start: int, end: int, pos: int, pattern: int, look: Look)
 @lean
 def check_at(at: Any, start: int, end: int, pos: int, hits: np.uint64, seen: np.uint64, look: Look) -> np.uint64:
     """``seen`` and the groups of those patterns, in the buckets ``hits``, that stand at the pair at ``pos``."""
+    four = np.int64((load8(at, max(pos, 0)) << (_BYTE if pos < 0 else _NO_BYTE)) & _FOUR_BYTES)
     while hits:
         bucket = trailing_zeros(hits)
         hits &= hits - np.uint64(1)
         for check in range(look.first[bucket], look.first[bucket + 1]):
-            pattern = np.int64(look.checks[2 * check])
-            begin = pos - np.int64(look.checks[2 * check + 1])
+            if four & look.checks[4 * check + 2] != look.checks[4 * check + 3]:
+                continue
+            pattern = look.checks[4 * check]
+            begin = pos - look.checks[4 * check + 1]
             if look.groups[pattern] & ~seen and begin >= start - 1 and stands_at(at, start, end, begin, pattern, look):
                 seen |= look.groups[pattern]
     return seen

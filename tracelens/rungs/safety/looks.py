@@ -9,6 +9,8 @@ stands one zero byte.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -161,28 +163,57 @@ def look_for(windows: tuple[tuple[str, ...], ...]) -> Look:
     starts = [(number, start) for number, (_, items) in enumerate(patterns) for start in _starts(items)]
     bucket = _buckets([start for _, start in starts])
     order = sorted(range(len(starts)), key=lambda i: bucket[i])
+    ordered = [starts[i] for i in order]
     sets = {allowed: row for row, allowed in enumerate({item.allowed: 0 for _, items in patterns for item in items})}
     rows = [(sets[item.allowed], item.least, item.most) for _, items in patterns for item in items]
     return Look(
         pairs=_pairs(starts, bucket),
         first=np.searchsorted(np.sort(np.array(bucket, np.int32)), np.arange(BUCKETS + 1)).astype(np.int32),
-        checks=np.array([(starts[i][0], starts[i][1].item) for i in order], np.int32).reshape(-1, 2),
+        checks=np.array(
+            [(number, start.item, *_fixed_bits(start.sets)) for number, start in ordered], np.int64
+        ).reshape(-1, 4),
         patterns=np.cumsum([0, *(len(items) for _, items in patterns)], dtype=np.int32),
         groups=np.uint64(1) << np.array([group for group, _ in patterns], np.uint64),
         items=np.array(rows, np.int32).reshape(-1, 3),
-        sets=np.array([np.isin(np.arange(256), _index(allowed)) for allowed in sets], np.uint8).reshape(-1, 256),
+        sets=_members(sets),
     )
+
+
+def _members(sets: Iterable[bytes]) -> npt.NDArray[np.uint8]:
+    """See `Look.sets`."""
+    rows = list(sets)
+    out = np.zeros((len(rows), 256), np.uint8)
+    for row, allowed in zip(out, rows, strict=True):
+        row[_index(allowed)] = 1
+    return out
+
+
+def _fixed_bits(sets: tuple[bytes, ...]) -> tuple[int, int]:
+    """Which bits all bytes of each set have in common, and their values; little-endian."""
+    masks, values = 0, 0
+    for position, allowed in enumerate(sets):
+        mask = _common_bits(allowed)
+        masks |= mask << 8 * position
+        values |= (allowed[0] & mask) << 8 * position
+    return masks, values
+
+
+@cache
+def _common_bits(allowed: bytes) -> int:
+    if 0 in allowed:  # it may be the byte that only seems to stand around a text
+        return 0
+    return 0xFF & ~int(np.bitwise_or.reduce(_index(allowed) ^ allowed[0]))
 
 
 def _buckets(starts: list[_Start]) -> list[int]:
     """A bucket for each start, so that few pairs of bytes look like the start of something in their bucket."""
     chosen: dict[tuple[bytes, ...], int] = {}
     first, second = np.zeros(BUCKETS), np.zeros(BUCKETS)
-    holds: dict[tuple[int, tuple[bytes, ...]], npt.NDArray[np.float64]] = {}
+    holds: defaultdict[tuple[int, tuple[bytes, ...]], npt.NDArray[np.float64]] = defaultdict(lambda: np.ones(BUCKETS))
     chances = {sets: (_chance(*sets[:_PAIRS]), _chance(*sets[_PAIRS:])) for sets, _ in starts}
     for sets, chance in sorted(chances.items(), key=lambda each: -each[1][0] * each[1][1]):
         halves = enumerate((sets[:_PAIRS], sets[_PAIRS:]))
-        known = [holds.setdefault(each, np.ones(BUCKETS)) for each in halves]
+        known = [holds[each] for each in halves]
         more = [new * part for new, part in zip(known, chance, strict=True)]
         best = int(np.argmin((first + more[0]) * (second + more[1]) - first * second))
         first[best] += more[0][best]
@@ -200,7 +231,8 @@ def _pairs(starts: list[tuple[int, _Start]], bucket: list[int]) -> npt.NDArray[n
             bits[pair] = bits.get(pair, 0) | 1 << (number + 32 * half)
     table = np.zeros((256, 256), np.uint64)
     for (one, two), value in bits.items():
-        table[_index(two)[:, None], _index(one)] |= np.uint64(value)
+        rows = slice(None) if two is _ANY else _index(two)[:, None]
+        table[rows, slice(None) if one is _ANY else _index(one)] |= np.uint64(value)
     table[:, ord("\\")] |= np.uint64(1 << ESCAPED)
     table[ord("\\")] |= np.uint64(1 << ESCAPED)
     return table.ravel()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Protocol
 
 from tracelens.kernels.windows import Look
@@ -98,7 +99,7 @@ class SafetyPlan:
         Args:
             loose: For texts that are not valid JSON.
         """
-        return look_for(tuple(tuple(spread(some, loose=loose)) for some in self.windows))
+        return _look(self.windows, loose=loose)
 
     @property
     def looks(self) -> bool:
@@ -114,3 +115,8 @@ class SafetyPlan:
     def masks(self) -> bool:
         """Whether secrets are masked in what is stored."""
         return "secrets" in self.packs
+
+
+@lru_cache(maxsize=16)
+def _look(windows: tuple[tuple[str, ...], ...], *, loose: bool) -> Look:
+    return look_for(tuple(tuple(spread(some, loose=loose)) for some in windows))
