@@ -84,7 +84,7 @@ def _reference_columns(matched: Matched, n: int) -> list[pl.Series]:
     source = pl.Series(np.where(expected.from_suite, "suite", "trace"))
     return [
         _spread(pl.Series("reference_index", expected.reference[best].astype(np.int32)), trace, n),
-        _spread(pl.Series("n_expected", expected.count[best].astype(np.int32)), trace, n),
+        _spread(pl.Series("n_expected", matched.units.e_count[best].astype(np.int32)), trace, n),
         _spread(pl.Series("n_references", number[trace]), trace, n),
         _spread(source.gather(trace).alias("reference_source"), trace, n),
     ]

@@ -51,7 +51,7 @@ def pair_details(
     parts = [
         _sentences(held, extra, held.call_index, _extra(held, extra, calls, forms, tool)),
         _sentences(held, malformed, held.call_index, pl.format("call {}: malformed entry", "at")),
-        _sentences(held, missing, held.pairs.expected, _missing(tool.gather(held.tool[missing])), LAST),
+        _sentences(held, missing, held.expected_index, _missing(tool.gather(held.tool[missing])), LAST),
         _differing(differences, wanted),
     ]
     every = pl.concat(parts).sort("place", maintain_order=True)

@@ -63,11 +63,11 @@ class Side:
         return self.arguments.text(int(self.rows[i]))
 
 
-def with_matchers(arguments: Arguments, accepts_any: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """bool[n]: expected calls whose arguments hold something that looks like a matcher, or that accept any."""
+def with_matchers(arguments: Arguments) -> npt.NDArray[np.bool_]:
+    """bool[n]: expected calls whose arguments hold something that looks like a matcher."""
     found = np.zeros(len(arguments), np.bool_)
     with_lone_member(arguments.tape, _MATCHER_HASHES, found)
-    return found | accepts_any
+    return found
 
 
 def relate(
@@ -92,7 +92,7 @@ def relate(
         The decided pairs.
     """
     a_related = has_tolerance[actual.tool]
-    e_related = with_matchers(expected.arguments, accepts_any) | has_tolerance[expected.tool]
+    e_related = with_matchers(expected.arguments)[expected.rows] | accepts_any | has_tolerance[expected.tool]
     if not e_related.any() and not a_related.any():
         none = np.zeros(0, np.int64)
         return Related(none, none, np.zeros(0, np.bool_), none)

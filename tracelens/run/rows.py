@@ -41,6 +41,7 @@ class Placed:
         actual_row: int64, row of the actual call among all of the batch, -1 for none.
         expected_row: int64, row of the expected call among all, -1 for none.
         call_index: int32, position of the actual call in its trace, -1 for none.
+        expected_index: int32, position of the expected call in its reference, -1 for none.
         tool: int32, name code of the actual call, of the expected one where there is none.
         expected_tool: int32, name code of the expected call, -1 for none.
     """
@@ -51,6 +52,7 @@ class Placed:
     actual_row: I64
     expected_row: I64
     call_index: I32
+    expected_index: I32
     tool: I32
     expected_tool: I32
 
@@ -62,22 +64,24 @@ def place(matched: Matched, calls: Calls, pairing: str) -> Placed:
         chosen = np.zeros(len(matched.units), np.bool_)
         chosen[matched.best] = True
         pairs = pairs.of(chosen[pairs.unit])
-    placed = _located(matched, calls, matched.units, pairs.unit, pairs.actual, pairs.expected)
+    placed = _located(matched, calls, pairs.unit, pairs.actual, pairs.expected)
     return Placed(pairing, pairs, matched.expected.trace[pairs.unit], *placed)
 
 
 def _located(
-    matched: Matched, calls: Calls, units: Units, unit: I64, actual: npt.NDArray[np.integer], expected: npt.NDArray[np.integer]
-) -> tuple[I64, I64, I32, I32, I32]:
-    """Rows of both calls, ``call_index``, tool and expected tool, from calls counted in their units."""
-    actual_row = np.full(unit.size, -1, np.int64)
-    has = actual >= 0
+    matched: Matched, calls: Calls, unit: I64, actual: npt.NDArray[np.integer], expected: npt.NDArray[np.integer]
+) -> tuple[I64, I64, I32, I32, I32, I32]:
+    """Rows of both calls, their indices, tool and expected tool, from calls counted in their units."""
+    units = matched.units
+    actual_row, expected_row = np.full(unit.size, -1, np.int64), np.full(unit.size, -1, np.int64)
+    has, wants = actual >= 0, expected >= 0
     actual_row[has] = matched.rows[(units.a_first[unit] + actual)[has]]
-    expected_row = np.where(expected >= 0, units.e_first[unit] + expected, -1)
+    expected_row[wants] = matched.expected_rows[(units.e_first[unit] + expected)[wants]]
     index = _of_rows(calls.index, actual_row)
+    expected_index = np.where(wants, expected_row - matched.expected.first[unit], -1).astype(np.int32)
     wanted = _of_rows(matched.expected_forms.code, expected_row)
     tool = np.where(has, _of_rows(matched.actual_forms.code, actual_row), wanted)
-    return actual_row, expected_row, index, tool, wanted
+    return actual_row, expected_row, index, expected_index, tool, wanted
 
 
 def _of_rows(values: I32, rows: I64) -> I32:
@@ -95,7 +99,7 @@ def pair_table(held: Placed, codes: NameCodes) -> pa.Table:
             "trace": held.trace.astype(np.uint32),
             "pairing": constant(held.pairing, len(pairs)),
             "call_index": nullable(held.call_index, held.actual_row < 0),
-            "expected_index": nullable(pairs.expected, pairs.expected < 0),
+            "expected_index": nullable(held.expected_index, held.expected_row < 0),
             "tool": codes.coded(held.tool),
             "expected_tool": codes.coded(held.expected_tool),
             "status": coded(pairs.status, STATUSES),
@@ -115,7 +119,7 @@ def difference_table(held: Placed, matched: Matched, plan: Plan, codes: NameCode
             "trace": held.trace[row].astype(np.uint32),
             "pairing": constant(held.pairing, row.size),
             "call_index": held.call_index[row],
-            "expected_index": held.pairs.expected[row],
+            "expected_index": held.expected_index[row],
             "tool": codes.coded(held.tool[row]),
             **{name: found[name].to_arrow().dictionary_encode() for name in ("path", "status")},
             **{name: found[name].to_arrow() for name in ("actual", "expected")},
@@ -143,7 +147,7 @@ def _is_related(matched: Matched, pair_a: I64, pair_e: I64) -> npt.NDArray[np.bo
     if related.actual.size == 0:
         return np.zeros(pair_a.size, np.bool_)
     width = np.int64(matched.expected_forms.code.size)
-    decided = matched.rows[related.actual] * width + related.expected
+    decided = matched.rows[related.actual] * width + matched.expected_rows[related.expected]
     return np.isin(pair_a * width + pair_e, decided)
 
 
@@ -169,13 +173,14 @@ def step_table(matched: Matched, calls: Calls, codes: NameCodes) -> pa.Table:
     best, units = matched.best, matched.units
     chosen = Units(units.a_first[best], units.a_count[best], units.e_first[best], units.e_count[best])
     steps = steps_of(chosen, matched.a, matched.e, matched.joined)
-    _, _, index, tool, _ = _located(matched, calls, chosen, steps.unit, steps.actual, steps.expected)
+    unit = best[steps.unit]
+    _, _, index, expected_index, tool, _ = _located(matched, calls, unit, steps.actual, steps.expected)
     return pa.table(
         {
-            "trace": matched.expected.trace[best][steps.unit].astype(np.uint32),
+            "trace": matched.expected.trace[unit].astype(np.uint32),
             "step_index": steps.index,
             "call_index": nullable(index, steps.actual < 0),
-            "expected_index": nullable(steps.expected.astype(np.int32), steps.expected < 0),
+            "expected_index": nullable(expected_index, steps.expected < 0),
             "tool": codes.coded(tool),
             "status": coded(steps.status, STEP_STATUSES),
         }
@@ -184,13 +189,13 @@ def step_table(matched: Matched, calls: Calls, codes: NameCodes) -> pa.Table:
 
 def expected_table(matched: Matched, codes: NameCodes) -> pa.Table:
     """Rows of `expected`: every reference of every trace, with ``trace``; an empty reference has a row of its own."""
-    expected, units = matched.expected, matched.units
-    counts = np.maximum(units.e_count, 1)
-    unit = np.repeat(np.arange(len(units)), counts)
+    expected = matched.expected
+    counts = np.maximum(expected.count, 1)
+    unit = np.repeat(np.arange(counts.size), counts)
     position = np.arange(unit.size) - (np.cumsum(counts) - counts)[unit]
-    is_empty = units.e_count[unit] == 0
-    row = np.where(is_empty, -1, units.e_first[unit] + position)
-    chosen = np.zeros(len(units), np.bool_)
+    is_empty = expected.count[unit] == 0
+    row = np.where(is_empty, -1, expected.first[unit] + position)
+    chosen = np.zeros(counts.size, np.bool_)
     chosen[matched.best] = True
     state = np.where(matched.accepts_any, 2, matched.expected_forms.arguments.state == S_EMPTY).astype(np.int32)
     taken = _taken(expected.calls, row)
