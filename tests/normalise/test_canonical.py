@@ -18,6 +18,7 @@ from tracelens.kernels.reference.normal import AS_SENT, Rules, canonical
 from tracelens.kernels.reference.relation import agreement
 from tracelens.kernels.reference.values import parse
 from tracelens.normalise.canonical import canonical as digests
+from tracelens.normalise.canonical import raw_digests
 from tracelens.normalise.differences import Compared, differences
 from tracelens.normalise.rules import RuleProgram
 
@@ -39,9 +40,40 @@ NORMALIZE: dict[str, dict[str, Any]] = {
 SCHEMA = {"type": "object", "properties": {"day": {"type": "string", "format": "date"}}}
 
 strings = st.sampled_from(
-    ["x", " X ", "é", "E\u0301", "ß", "SS", "\u212a", "k", "", "a\nb", 'q"', "2026-11-02", "2026-11-02T23:00:00Z"]
-    + ["2026-11-03T00:00:00+01:00", "2026-11-02T22:00", "/a/./b", "/a//b", "1.04", "\u00a0x\u2003", "İ", "tab\t"]
-)  # fmt: skip
+    [
+        *(
+            "x",
+            " X ",
+            "é",
+            "É",
+            "E\u0301",
+            "ß",
+            "SS",
+            "\u212a",
+            "k",
+            "",
+            "a\nb",
+            'q"',
+            "2026-11-02",
+            "2026-11-02T23:00:00Z",
+        ),
+        *("2026-11-03T00:00:00+01:00", "2026-11-02T22:00", "/a/./b", "/a//b", "1.04", "\u00a0x\u2003", "İ", "tab\t"),
+        *(
+            "Ж ж",
+            "ΣΑΣ",
+            "漢字\u3000",
+            "한국",
+            "가\u11a8",
+            "か\u3099",
+            "ＡＢ",
+            "😀",
+            "\x01\x1f\x7f/",
+            '\\ "É"',
+            "שּׁ",
+            "Ⱥ",
+        ),
+    ]
+)
 numbers = st.sampled_from(
     [
         "0",
@@ -113,6 +145,49 @@ def test_digests_equal_canonical_forms(texts: list[str]) -> None:
     assert_same_partition(texts, program, program.rules[1], 1)
     assert_same_partition(texts, plain, plain.rules[0], 0)
     assert_same_partition(texts, None, AS_SENT, 0)
+
+
+@given(st.lists(arguments, min_size=1, max_size=8))
+@settings(max_examples=120)
+def test_raw_digests_are_those_without_rules(texts: list[str]) -> None:
+    """Also where they are taken from calls that the rules do nothing to."""
+    for rules, tool in ((program, 0), (program, 1), (plain, 0)):
+        side = compared(texts, rules, tool)
+        hi, lo = raw_digests(side.arguments.data, side.arguments.tape, side.canonical)
+        wanted = keys(compared(texts, None, 0))
+        assert list(zip(hi.tolist(), lo.tolist(), strict=True)) == wanted
+
+
+def test_calls_without_change_are_known() -> None:
+    texts = [
+        '{"x":"a b"}',
+        '{"x":"A"}',
+        '{"x":" a"}',
+        '{"x":"é"}',
+        '{"x":"É"}',
+        '{"x":"\\u00e9\\n."}',
+        '{"x":"e\u0301"}',
+        "{}",
+    ]
+    side = compared(texts, plain, 0)
+    assert side.canonical.changed.tolist() == [False, True, True, False, True, False, True, False]
+    assert not compared(['{"note":"A","z":1.0}'], program, 0).canonical.changed.any()
+    for text in ('{"a":2}', '{"b":1}', '{"c":[]}', '{"d":[]}', '{"e":1}', '{"j":1}'):
+        assert compared([text], program, 0).canonical.changed.all(), text
+
+
+def test_many_members_are_sorted() -> None:
+    names = [f"k{i * 7919 % 1000}" for i in range(1000)]
+    texts = ["{" + ",".join(f'"{name}":1' for name in order) + "}" for order in (names, sorted(names), names[::-1])]
+    side = compared(texts, plain, 0)
+    assert len(set(keys(side))) == 1
+    first, entry = side.canonical.top_first, side.canonical.top_entry
+    hashes = [side.arguments.tape.key_hash[entry[first[i] : first[i + 1]]] for i in range(3)]
+    assert (hashes[0] == np.sort(hashes[0])).all()
+    assert (hashes[0] == hashes[1]).all()
+    assert (hashes[0] == hashes[2]).all()
+    lists = compared(['{"c":' + json.dumps(names) + "}", '{"c":' + json.dumps(names[::-1]) + "}"], program, 0)
+    assert len(set(keys(lists))) == 1
 
 
 def test_equal_values_have_equal_digests() -> None:

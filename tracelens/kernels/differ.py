@@ -11,11 +11,12 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from tracelens.kernels.digest import R_DEFAULT, R_EXACT, R_IGNORE, RuleTrie, fold_word, is_ascii_space, is_dropped
+from tracelens.kernels.digest import R_DEFAULT, R_EXACT, R_IGNORE, RuleTrie, is_dropped, trie_pointers
+from tracelens.kernels.fold import fold_into, quote_into
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a
-from tracelens.kernels.scan import DEAD, ESCAPED, NUMBER, OBJECT, STRING
+from tracelens.kernels.scan import DEAD, ESCAPED, NUMBER, OBJECT, STRING, decode_string
 from tracelens.kernels.shred import Tape, tape_pointers
-from tracelens.kernels.words import lean, load8, pointer, store8
+from tracelens.kernels.words import inlined, lean, load8, pointer, store8
 
 EQUAL, DIFFERS, MISSING, UNEXPECTED, IGNORED, NOT_COMPARED = range(6)
 STATUSES = ("equal", "differs", "missing", "unexpected", "ignored", "not_compared")
@@ -43,27 +44,9 @@ class Side(NamedTuple):
 
 
 @lean
-def trie_pointers(trie: RuleTrie) -> RuleTrie:
-    """The same trie with a pointer for each array."""
-    return RuleTrie(
-        pointer(trie.first_child),
-        pointer(trie.child_hash),
-        pointer(trie.child_node),
-        pointer(trie.element),
-        pointer(trie.rule),
-        pointer(trie.flags),
-        pointer(trie.slow),
-        pointer(trie.default_hi),
-        pointer(trie.default_lo),
-    )
-
-
-@lean
 def side_pointers(side: Side) -> Side:
     """The same side with a pointer for each array."""
-    return Side(
-        tape_pointers(side.tape), pointer(side.node), pointer(side.path), pointer(side.hi), pointer(side.lo)
-    )
+    return Side(tape_pointers(side.tape), pointer(side.node), pointer(side.path), pointer(side.hi), pointer(side.lo))
 
 
 @lean
@@ -197,18 +180,16 @@ def align_leaves(
     return n
 
 
-@njit(nogil=True, cache=True)
-def is_plain(tape: Tape, slow: np.ndarray, e: int) -> bool:
+@inlined
+def is_plain(data: np.ndarray, tape: Tape, slow: np.ndarray, e: int, as_sent: bool) -> bool:
     """Whether `write_plain` can write the canonical text of a leaf."""
-    if slow[e] >= 0:
+    kind, start, end = tape.kind[e], np.int64(tape.start[e]), np.int64(tape.end[e])
+    if slow[e] >= 0 and not (as_sent and kind == STRING and slow[e] == 0):
         return False
-    kind = tape.kind[e]
-    if kind == STRING:
-        return tape.flags[e] & ESCAPED == 0
     if kind == NUMBER:
         # A longer literal may have so many zeros that its canonical text has an exponent.
-        return tape.end[e] - tape.start[e] <= 20
-    return kind < OBJECT or tape.end[e] - tape.start[e] == 2
+        return end - start <= 20 and not has_exponent(data, start, end)
+    return kind < OBJECT or end - start == 2
 
 
 @lean
@@ -236,62 +217,106 @@ def number_span(data: np.ndarray, start: int, end: int) -> tuple[int, int]:
     return start, end
 
 
-@njit(nogil=True, cache=True)
-def mark_plain(data: np.ndarray, tape: Tape, slow: np.ndarray, entries: np.ndarray, plain: np.ndarray) -> int:
-    """Mark the entries that `write_plain` can write; returns the room that their texts need."""
+@inlined
+def copy_bytes(buf: np.ndarray, start: int, end: int, out: np.ndarray, pos: int) -> int:
+    """Copy ``buf[start:end]`` to ``out[pos:]``, eight bytes at a time (both padded); returns the index after it."""
+    for i in range(start, end, 8):
+        store8(out, pos + i - start, load8(buf, i))
+    return pos + end - start
+
+
+@inlined
+def write_string(
+    buf: np.ndarray, start: int, end: int, flags: int, folds: bool, table: np.ndarray, room: np.ndarray,
+    out: np.ndarray, pos: int,
+) -> int:  # fmt: skip
+    """Write the canonical JSON text of a string to ``out`` and return the index after it; ``room`` is scratch."""
+    out[pos] = 34
+    pos += 1
+    if flags & ESCAPED:
+        if folds:
+            size, _ = fold_into(buf, start, end, room, 0, table)
+        else:
+            size = decode_string(buf, start, end, room, 0)
+        pos = quote_into(room, 0, size, out, pos)
+    elif folds:
+        # Without escapes there is nothing that would have to be escaped.
+        pos, _ = fold_into(buf, start, end, out, pos, table)
+    else:
+        pos = copy_bytes(buf, start, end, out, pos)
+    out[pos] = 34
+    return pos + 1
+
+
+@lean
+def mark_plain(
+    data: np.ndarray, tape: Tape, slow: np.ndarray, entries: np.ndarray, as_sent: np.ndarray, plain: np.ndarray
+) -> int:
+    """Mark the entries that `write_plain` can write; returns the room that their texts need.
+
+    A canonical text is never longer than the text that was sent: folding makes no character longer, and only what
+    has to be escaped stays so.
+    """
+    buf, values, left_open = pointer(data), tape_pointers(tape), pointer(slow)
     room = 0
     for k in range(entries.size):
         e = entries[k]
-        plain[k] = e >= 0 and is_plain(tape, slow, e)
-        if plain[k] and tape.kind[e] == NUMBER and has_exponent(data, tape.start[e], tape.end[e]):
-            plain[k] = False
+        plain[k] = e >= 0 and is_plain(buf, values, left_open, e, as_sent[k])
         if plain[k]:
-            room += tape.end[entries[k]] - tape.start[entries[k]] + 2
+            room += np.int64(values.end[e]) - values.start[e] + 2
     return room
 
 
-@njit(nogil=True, cache=True)
+@lean
 def write_plain(
     data: np.ndarray,
     tape: Tape,
     node: np.ndarray,
     trie: RuleTrie,
     entries: np.ndarray,
+    as_sent: np.ndarray,
     plain: np.ndarray,
+    table: np.ndarray,
+    scratch: np.ndarray,
     out: np.ndarray,
     offsets: np.ndarray,
 ) -> int:
-    """Write the canonical JSON text of the marked entries to ``out``; the others are empty texts.
+    """Write the canonical JSON text of the marked entries; the others are empty texts.
 
-    ``out`` is padded; ``offsets`` is int64[n + 1]. Returns the number of bytes.
+    Args:
+        data: uint8, padded.
+        tape: the values.
+        node: int32, trie node of each entry.
+        trie: the rules.
+        entries: int64[n].
+        as_sent: bool[n], entries whose strings are written as they are.
+        plain: bool[n], see `mark_plain`.
+        table: int32, `fold.folds`.
+        scratch: uint8, room for the longest string and padding.
+        out: uint8 out, padded.
+        offsets: int64[n + 1] out.
+
+    Returns:
+        The number of bytes.
     """
+    buf, values, to, room, points = pointer(data), tape_pointers(tape), pointer(out), pointer(scratch), pointer(table)
+    nodes, rules = pointer(node), pointer(trie.rule)
     pos = 0
     for k in range(entries.size):
         offsets[k] = pos
         if not plain[k]:
             continue
         e = entries[k]
-        start, end = np.int64(tape.start[e]), np.int64(tape.end[e])
-        folds = tape.kind[e] == STRING and not (node[e] >= 0 and trie.rule[node[e]] == R_EXACT)
-        if folds:
-            while start < end and is_ascii_space(data[start]):
-                start += 1
-            while end > start and is_ascii_space(data[end - 1]):
-                end -= 1
-        if tape.kind[e] == STRING:
-            out[pos] = 34
-            pos += 1
-        elif tape.kind[e] == NUMBER:
-            start, end = number_span(data, start, end)
+        start, end = np.int64(values.start[e]), np.int64(values.end[e])
+        if values.kind[e] == STRING:
+            folds = not as_sent[k] and not (nodes[e] >= 0 and rules[nodes[e]] == R_EXACT)
+            pos = write_string(buf, start, end, values.flags[e], folds, points, room, to, pos)
+            continue
+        if values.kind[e] == NUMBER:
+            start, end = number_span(buf, start, end)
             if start == end:
-                out[pos] = 48
+                to[pos] = 48
                 pos += 1
-        for i in range(start, end, 8):
-            word = load8(data, i)
-            store8(out, pos + i - start, fold_word(word) if folds else word)
-        pos += end - start
-        if tape.kind[e] == STRING:
-            out[pos] = 34
-            pos += 1
+        pos = copy_bytes(buf, start, end, to, pos)
     offsets[entries.size] = pos
     return pos

@@ -1,8 +1,8 @@
 """Canonical digests of shredded values: equal digests mean equal canonical values.
 
 Leaves are hashed under the rule of their path, containers from their children upwards (members sorted by key hash,
-so the order of keys is invisible), all in the order of the tape. What a loop over ASCII bytes cannot decide is left
-to the caller, who fills it in before containers are combined.
+so the order of keys is invisible), all in the order of the tape. What a loop over bytes cannot decide is left to the
+caller, who fills it in before containers are combined (`kernels.containers`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.fold import fold_into, fold_word, is_ascii_space
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, hash_bytes, step_a, step_b, tail_word
-from tracelens.kernels.scan import ARRAY, DEAD, ESCAPED, NON_ASCII, NUMBER, OBJECT, STRING, decimal_parts, decode_string
-from tracelens.kernels.shred import Tape
-from tracelens.kernels.words import HIGH_BITS, PADDING, inlined, lean, load8, pointer
+from tracelens.kernels.scan import DEAD, ESCAPED, NON_ASCII, NUMBER, OBJECT, STRING, decimal_parts, decode_string
+from tracelens.kernels.shred import Tape, tape_pointers
+from tracelens.kernels.words import inlined, lean, load8, pointer
 
 # Rules of a node.
 R_DEFAULT = 0
@@ -34,9 +34,6 @@ SEED_STRING = np.uint64(0x53)
 SEED_NUMBER = np.uint64(0x4E)
 SEED_WORD = np.uint64(0x57)
 SEED_TIME = np.uint64(0x54)
-
-LOWER_A = np.uint64(0x3F3F3F3F3F3F3F3F)
-ABOVE_Z = np.uint64(0x2525252525252525)
 
 
 class RuleTrie(NamedTuple):
@@ -63,6 +60,22 @@ class RuleTrie(NamedTuple):
     slow: np.ndarray
     default_hi: np.ndarray
     default_lo: np.ndarray
+
+
+@lean
+def trie_pointers(trie: RuleTrie) -> RuleTrie:
+    """The same trie with a pointer for each array."""
+    return RuleTrie(
+        pointer(trie.first_child),
+        pointer(trie.child_hash),
+        pointer(trie.child_node),
+        pointer(trie.element),
+        pointer(trie.rule),
+        pointer(trie.flags),
+        pointer(trie.slow),
+        pointer(trie.default_hi),
+        pointer(trie.default_lo),
+    )
 
 
 @lean
@@ -108,115 +121,121 @@ def hash_number(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.ui
 
 
 @inlined
-def fold_word(word: np.uint64) -> np.uint64:
-    """Eight ASCII bytes in lower case."""
-    upper = (word + LOWER_A) & ~(word + ABOVE_Z) & HIGH_BITS
-    return word + (upper >> np.uint64(2))
+def hash_folded(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.uint64, bool]:
+    """The digest of an ASCII string after trimming and case folding, and whether these changed it.
 
-
-@inlined
-def is_ascii_space(c: int) -> bool:
-    """Whether a byte is one of the ASCII characters with the White_Space property."""
-    return c == 32 or 9 <= c <= 13
-
-
-@inlined
-def hash_folded(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.uint64]:
-    """The digest of an ASCII string after trimming and case folding: `hash_bytes` of the folded bytes."""
+    It is `hash_bytes` of the folded bytes.
+    """
+    size = end - start
     while start < end and is_ascii_space(buf[start]):
         start += 1
     while end > start and is_ascii_space(buf[end - 1]):
         end -= 1
     a, b = SEED_A ^ SEED_STRING, SEED_B + SEED_STRING
+    changed = np.uint64(size - (end - start))
     i = start
     while i + 8 <= end:
-        word = fold_word(load8(buf, i))
+        given = load8(buf, i)
+        word = fold_word(given)
+        changed |= given ^ word
         a, b = step_a(a, word), step_b(b, word)
         i += 8
-    word, length = fold_word(tail_word(buf, i, end - i)), np.uint64(end - start)
-    return finish(step_a(step_a(a, word), length)), finish(step_b(step_b(b, word), length))
-
-
-@lean
-def is_ascii(buf: np.ndarray, start: int, end: int) -> bool:
-    """Whether no byte has its high bit set."""
-    for k in range(start, end):
-        if buf[k] >= 128:
-            return False
-    return True
+    given = tail_word(buf, i, end - i)
+    word, length = fold_word(given), np.uint64(end - start)
+    changed |= given ^ word
+    return finish(step_a(step_a(a, word), length)), finish(step_b(step_b(b, word), length)), changed != 0
 
 
 @inlined
 def hash_string(
-    buf: np.ndarray, start: int, end: int, flags: int, rule: int, scratch: np.ndarray
-) -> tuple[np.uint64, np.uint64, bool]:
-    """The digest of a string under `R_DEFAULT` or `R_EXACT`: ``(hi, lo, decided)``."""
-    if flags & ESCAPED:
-        end = decode_string(buf, start, end, scratch, 0)
-        start = 0
-        for k in range(PADDING):
-            scratch[end + k] = 0
-        buf = scratch
+    buf: np.ndarray, start: int, end: int, flags: int, rule: int, scratch: np.ndarray, folds: np.ndarray
+) -> tuple[np.uint64, np.uint64, bool, bool]:
+    """The digest of a string under `R_DEFAULT` or `R_EXACT`: ``(hi, lo, decided, changed by the rule)``."""
     if rule == R_EXACT:
-        hi, lo = hash_bytes(buf, start, end, SEED_STRING)
-        return hi, lo, True
-    if flags & NON_ASCII or (flags & ESCAPED and not is_ascii(buf, start, end)):
-        return np.uint64(0), np.uint64(0), False
-    hi, lo = hash_folded(buf, start, end)
-    return hi, lo, True
+        if flags & ESCAPED:
+            end = decode_string(buf, start, end, scratch, 0)
+            hi, lo = hash_bytes(scratch, 0, end, SEED_STRING)
+        else:
+            hi, lo = hash_bytes(buf, start, end, SEED_STRING)
+        return hi, lo, True, False
+    if flags & (ESCAPED | NON_ASCII):
+        end, changed = fold_into(buf, start, end, scratch, 0, folds)
+        if end < 0:
+            return np.uint64(0), np.uint64(0), False, True
+        hi, lo = hash_bytes(scratch, 0, end, SEED_STRING)
+        return hi, lo, True, changed
+    hi, lo, changed = hash_folded(buf, start, end)
+    return hi, lo, True, changed
 
 
 @lean
 def leaf_digests(
     data: np.ndarray,
     tape: Tape,
+    wanted: np.ndarray,
     node: np.ndarray,
     trie: RuleTrie,
     fallback: int,
+    folds: np.ndarray,
     scratch: np.ndarray,
     hi: np.ndarray,
     lo: np.ndarray,
     slow: np.ndarray,
+    changed: np.ndarray,
 ) -> int:
     """Digest every leaf that a loop can decide.
 
     Args:
         data: uint8, padded.
         tape: the values.
+        wanted: bool[n], texts to digest; nothing is written for the others.
         node: int32, trie node of each entry.
         trie: the rules.
         fallback: the rule where the trie has no node (`R_DEFAULT`, or `R_EXACT` for digests before normalisation).
+        folds: int32, `fold.folds`.
         scratch: uint8, room for the longest text and padding.
         hi: uint64 out.
         lo: uint64 out.
-        slow: int32 out; -1 decided, 0 a string under the default rules with non-ASCII characters, k + 1 a value
-            under rule list k. These are the caller's to fill in.
+        slow: int32 out; -1 decided, 0 a string under the default rules that has to be treated as a whole (see
+            `kernels.fold`), k + 1 a value under rule list k. These are the caller's to fill in.
+        changed: bool[n] out; where it is false, rules do nothing to the text's value: its digest is the one before
+            normalisation.
 
     Returns:
         How many leaves are left to the caller.
     """
-    buf, room = pointer(data), pointer(scratch)
+    buf, room, table = pointer(data), pointer(scratch), pointer(folds)
+    values, rules = tape_pointers(tape), trie_pointers(trie)
+    nodes, high, low, left_open = pointer(node), pointer(hi), pointer(lo), pointer(slow)
     left = 0
-    for e in range(tape.kind.size):
-        slow[e] = -1
-        kind = tape.kind[e]
-        if kind >= OBJECT and not (node[e] >= 0 and trie.rule[node[e]] == R_SLOW):
-            continue
-        rule = fallback if node[e] < 0 else np.int64(trie.rule[node[e]])
-        if rule == R_SLOW:
-            slow[e] = trie.slow[node[e]] + 1
-            left += 1
-        elif kind == STRING:
-            rule = R_EXACT if rule == R_EXACT else R_DEFAULT
-            hi[e], lo[e], decided = hash_string(buf, tape.start[e], tape.end[e], tape.flags[e], rule, room)
-            if not decided:
-                slow[e] = 0
-                left += 1
-        elif kind == NUMBER:
-            hi[e], lo[e] = hash_number(buf, tape.start[e], tape.end[e])
-        else:
-            hi[e] = finish(step_a(SEED_A ^ SEED_WORD, np.uint64(kind)))
-            lo[e] = finish(step_b(SEED_B + SEED_WORD, np.uint64(kind)))
+    for t in range(wanted.size):
+        differs = False
+        if wanted[t]:
+            for e in range(tape.first[t], tape.first[t + 1]):
+                left_open[e] = -1
+                at, kind = nodes[e], values.kind[e]
+                rule = fallback
+                if at >= 0:
+                    rule = np.int64(rules.rule[at])
+                    differs |= rule > R_EXACT or rules.flags[at] != 0
+                if rule == R_SLOW:
+                    left_open[e] = rules.slow[at] + 1
+                    left += 1
+                elif kind == STRING:
+                    rule = R_EXACT if rule == R_EXACT else R_DEFAULT
+                    high[e], low[e], decided, folded = hash_string(
+                        buf, values.start[e], values.end[e], values.flags[e], rule, room, table
+                    )
+                    differs |= folded
+                    if not decided:
+                        left_open[e] = 0
+                        left += 1
+                elif kind == NUMBER:
+                    high[e], low[e] = hash_number(buf, values.start[e], values.end[e])
+                elif kind < OBJECT:
+                    high[e] = finish(step_a(SEED_A ^ SEED_WORD, np.uint64(kind)))
+                    low[e] = finish(step_b(SEED_B + SEED_WORD, np.uint64(kind)))
+        changed[t] = differs
     return left
 
 
@@ -236,112 +255,6 @@ def is_dropped(tape: Tape, node: np.ndarray, trie: RuleTrie, hi: np.ndarray, lo:
     return bool(has_default and hi[e] == trie.default_hi[at] and lo[e] == trie.default_lo[at])
 
 
-@njit(nogil=True, cache=True)
-def sort_entries(order: np.ndarray, n: int, major: np.ndarray, minor: np.ndarray) -> None:
-    """Sort ``order[:n]`` (entries) by ``(major, minor)``: insertion for few, library sort for many."""
-    if n > 32:
-        chosen = order[:n].copy()
-        by_minor = chosen[np.argsort(minor[chosen], kind="mergesort")]
-        order[:n] = by_minor[np.argsort(major[by_minor], kind="mergesort")]
-        return
-    for k in range(1, n):
-        e = order[k]
-        j = k - 1
-        while j >= 0 and (
-            major[order[j]] > major[e] or (major[order[j]] == major[e] and minor[order[j]] > minor[e])
-        ):
-            order[j + 1] = order[j]
-            j -= 1
-        order[j + 1] = e
-
-
-@lean
-def live_children(
-    tape: Tape, node: np.ndarray, trie: RuleTrie, hi: np.ndarray, lo: np.ndarray, e: int, order: np.ndarray
-) -> int:
-    """Write the children of container ``e`` that take part to ``order`` and return their number."""
-    n = 0
-    child, stop = np.int64(e + 1), tape.next[e]
-    while child < stop:
-        if not is_dropped(tape, node, trie, hi, lo, child):
-            order[n] = child
-            n += 1
-        child = np.int64(tape.next[child])
-    return n
-
-
-@njit(nogil=True, cache=True)
-def container_digests(
-    tape: Tape, node: np.ndarray, trie: RuleTrie, order: np.ndarray, slow: np.ndarray, hi: np.ndarray, lo: np.ndarray
-) -> None:
-    """Digest every container from its children, innermost first.
-
-    ``order`` is int64 scratch with room for the largest container. Containers whose ``slow`` is not -1 are kept.
-    """
-    for e in range(tape.kind.size - 1, -1, -1):
-        kind = tape.kind[e]
-        if kind < OBJECT or slow[e] >= 0:
-            continue
-        n = live_children(tape, node, trie, hi, lo, e, order)
-        rule = trie.rule[node[e]] if node[e] >= 0 else R_DEFAULT
-        if kind == OBJECT:
-            sort_entries(order, n, tape.key_hash, hi)
-        elif rule == R_UNORDERED or rule == R_SET:
-            sort_entries(order, n, hi, lo)
-        a, b = SEED_A ^ np.uint64(kind), SEED_B + np.uint64(kind)
-        count = 0
-        for k in range(n):
-            child = order[k]
-            if rule == R_SET and k > 0 and hi[child] == hi[order[k - 1]] and lo[child] == lo[order[k - 1]]:
-                continue
-            if kind == OBJECT:
-                a, b = step_a(a, tape.key_hash[child]), step_b(b, tape.key_hash[child])
-            a, b = step_a(step_a(a, hi[child]), lo[child]), step_b(step_b(b, lo[child]), hi[child])
-            count += 1
-        hi[e], lo[e] = finish(step_a(a, np.uint64(count))), finish(step_b(b, np.uint64(count)))
-
-
-@njit(nogil=True, cache=True)
-def top_level(
-    tape: Tape,
-    node: np.ndarray,
-    trie: RuleTrie,
-    hi: np.ndarray,
-    lo: np.ndarray,
-    order: np.ndarray,
-    first: np.ndarray,
-    entry: np.ndarray,
-) -> int:
-    """List, per text, the members of its object that take part, sorted by key hash.
-
-    Args:
-        tape: the values.
-        node: int32, trie node of each entry.
-        trie: the rules.
-        hi: uint64, digests.
-        lo: uint64, digests.
-        order: int64 scratch with room for the largest container.
-        first: int64[n + 1] out, where each text's members begin in ``entry``.
-        entry: int64 out, entries.
-
-    Returns:
-        The number of members.
-    """
-    n = 0
-    for t in range(first.size - 1):
-        first[t] = n
-        root = tape.first[t]
-        if root == tape.first[t + 1] or tape.kind[root] != OBJECT:
-            continue
-        count = live_children(tape, node, trie, hi, lo, root, order)
-        sort_entries(order, count, tape.key_hash, hi)
-        for k in range(count):
-            entry[n] = order[k]
-            n += 1
-    first[first.size - 1] = n
-    return n
-
-
 @lean
 def with_lone_member(tape: Tape, hashes: np.ndarray, found: np.ndarray) -> None:
     """Mark in ``found`` (bool[n]) the texts that hold an object whose only member's key hash is in ``hashes``."""
@@ -356,9 +269,7 @@ def with_lone_member(tape: Tape, hashes: np.ndarray, found: np.ndarray) -> None:
 
 
 @lean
-def hash_rows(
-    data: np.ndarray, offsets: np.ndarray, seeds: np.ndarray, hi: np.ndarray, lo: np.ndarray
-) -> None:
+def hash_rows(data: np.ndarray, offsets: np.ndarray, seeds: np.ndarray, hi: np.ndarray, lo: np.ndarray) -> None:
     """The digest of each text ``data[offsets[i]:offsets[i + 1]]`` under its own seed."""
     buf = pointer(data)
     for i in range(seeds.size):
@@ -377,5 +288,3 @@ EMPTY_TRIE = RuleTrie(
     np.zeros(0, np.uint64),
 )
 """No rules: every path has the fallback rule."""
-
-CONTAINERS = (OBJECT, ARRAY)

@@ -421,28 +421,34 @@ def write_utf8(out: np.ndarray, pos: int, point: int) -> int:
 
 
 @lean
-def decode_escape(buf: np.ndarray, i: int, out: np.ndarray, pos: int) -> tuple[int, int]:
-    """Decode the (already checked) escape at ``i`` into ``out[pos:]``: ``(next in buf, next in out)``."""
+def escape_point(buf: np.ndarray, i: int) -> tuple[int, int]:
+    """Decode the (already checked) escape at ``i``: ``(next, code point)``."""
     c = byte_at(buf, i + 1)
     if c != 117:
-        plain = c
+        plain = np.int64(c)
         if c == 98:
-            plain = np.uint8(8)
+            plain = 8
         elif c == 102:
-            plain = np.uint8(12)
+            plain = 12
         elif c == 110:
-            plain = np.uint8(10)
+            plain = 10
         elif c == 114:
-            plain = np.uint8(13)
+            plain = 13
         elif c == 116:
-            plain = np.uint8(9)
-        out[pos] = plain
-        return i + 2, pos + 1
+            plain = 9
+        return i + 2, plain
     unit = hex4(buf, i + 2, i + 6)
     if 0xD800 <= unit <= 0xDBFF:
         low = hex4(buf, i + 8, i + 12)
-        return i + 12, write_utf8(out, pos, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00))
-    return i + 6, write_utf8(out, pos, unit)
+        return i + 12, 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)
+    return i + 6, unit
+
+
+@lean
+def decode_escape(buf: np.ndarray, i: int, out: np.ndarray, pos: int) -> tuple[int, int]:
+    """Decode the (already checked) escape at ``i`` into ``out[pos:]``: ``(next in buf, next in out)``."""
+    i, point = escape_point(buf, i)
+    return i, write_utf8(out, pos, point)
 
 
 @lean

@@ -1,7 +1,7 @@
 """Canonical digests of many calls' arguments, under the suite's rules.
 
-The loop over bytes decides nearly every leaf. What is left (non-ASCII strings under the default rules, values under
-rule lists) goes to the plain-Python rules once per distinct text, and the digests of the answers are put back.
+The loop over bytes decides nearly every leaf. What is left (under the default rules, strings whose characters
+compose, decompose or fold to several; values under rule lists) goes to the plain-Python rules once per distinct text, and the digests of the answers are put back.
 """
 
 from __future__ import annotations
@@ -15,24 +15,16 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.kernels.digest import (
-    EMPTY_TRIE,
-    R_DEFAULT,
-    R_EXACT,
-    SEED_TIME,
-    RuleTrie,
-    bind,
-    container_digests,
-    hash_rows,
-    leaf_digests,
-    top_level,
-)
+from tracelens.kernels.containers import container_digests
+from tracelens.kernels.digest import EMPTY_TRIE, R_DEFAULT, R_EXACT, SEED_TIME, RuleTrie, bind, hash_rows, leaf_digests
+from tracelens.kernels.fold import folds
 from tracelens.kernels.scan import OBJECT, STRING
 from tracelens.kernels.shred import Tape, shred
 
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
+B1 = npt.NDArray[np.bool_]
 
 TIME_TAG = "t:"
 """Begins a canonical text that is an instant: no JSON text begins so, and no string equals an instant."""
@@ -72,6 +64,7 @@ class Canonical:
         root_lo: uint64[n], its low half.
         top_first: int64[n + 1], where each call's top-level arguments begin below.
         top_entry: int64, their tape entries, by key hash.
+        changed: bool[n]; where it is false, the rules do nothing to the call's arguments.
     """
 
     node: I32
@@ -82,6 +75,7 @@ class Canonical:
     root_lo: U64
     top_first: I64
     top_entry: I64
+    changed: B1
 
 
 def canonical(
@@ -98,28 +92,50 @@ def canonical(
     Returns:
         The digests. Equal digests of two calls of one tool mean equal canonical arguments.
     """
-    trie = EMPTY_TRIE if program is None else program.trie
-    size = tape.kind.size
-    node = np.full(size, -1, np.int32)
+    node = np.full(tape.kind.size, -1, np.int32)
     if program is not None and tool is not None:
-        bind(tape, program.roots[tool], trie, node)
-    hi, lo = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-    slow = np.empty(size, np.int32)
-    scratch = np.zeros(_longest_string(tape) + 2 * columns.PADDING, np.uint8)
+        bind(tape, program.roots[tool], program.trie, node)
+    return _digested(data, tape, np.ones(tape.first.size - 1, np.bool_), node, program)
+
+
+def raw_digests(data: npt.NDArray[np.uint8], tape: Tape, found: Canonical) -> tuple[U64, U64]:
+    """The digests of calls' arguments as JSON values, before any rule.
+
+    Args:
+        data: uint8, padded bytes that the tape points into.
+        tape: the values of n calls.
+        found: their digests under the rules.
+
+    Returns:
+        uint64[n] twice. Equal digests of two calls mean equal JSON values, whatever tools they call.
+    """
+    if not found.changed.any():
+        return found.root_hi, found.root_lo
+    node = np.full(tape.kind.size, -1, np.int32)
+    raw = _digested(data, tape, found.changed, node, None)
+    return np.where(found.changed, raw.root_hi, found.root_hi), np.where(found.changed, raw.root_lo, found.root_lo)
+
+
+def _digested(data: npt.NDArray[np.uint8], tape: Tape, wanted: B1, node: I32, program: Program | None) -> Canonical:
+    """Digest the wanted calls; the others have digest 0."""
+    trie = EMPTY_TRIE if program is None else program.trie
+    size, n = tape.kind.size, wanted.size
+    hi, lo, slow = np.empty(size, np.uint64), np.empty(size, np.uint64), np.empty(size, np.int32)
+    scratch = string_room(tape)
     fallback = R_EXACT if program is None else R_DEFAULT
-    left = leaf_digests(data, tape, node, trie, fallback, scratch, hi, lo, slow)
+    changed = np.empty(n, np.bool_)
+    left = leaf_digests(data, tape, wanted, node, trie, fallback, folds(), scratch, hi, lo, slow, changed)
     if left and program is not None:
         _fill_slow(data, tape, slow, hi, lo, program.apply_slow)
     order = np.empty(max(1, int(tape.size.max(initial=0)) * 2), np.int64)
-    container_digests(tape, node, trie, order, slow, hi, lo)
-    n = tape.first.size - 1
-    top_first, top_entry = np.zeros(n + 1, np.int64), np.empty(size, np.int64)
-    count = top_level(tape, node, trie, hi, lo, order, top_first, top_entry)
+    top_first, top_entry = np.empty(n + 1, np.int64), np.empty(size, np.int64)
+    container_digests(tape, wanted, node, trie, order, slow, hi, lo, top_first, top_entry)
     root_hi, root_lo = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-    has = tape.first[1:] > tape.first[:-1]
+    has = wanted & (tape.first[1:] > tape.first[:-1])
     roots = tape.first[:-1][has]
     root_hi[has], root_lo[has] = hi[roots], lo[roots]
-    return Canonical(node, hi, lo, slow, root_hi, root_lo, top_first, top_entry[:count].copy())
+    unused = int(top_first[0])
+    return Canonical(node, hi, lo, slow, root_hi, root_lo, top_first - unused, top_entry[unused:].copy(), changed)
 
 
 def digest_texts(texts: Sequence[str]) -> tuple[U64, U64]:
@@ -181,7 +197,7 @@ def _fill_slow(
         hi[entries], lo[entries] = answer_hi[which], answer_lo[which]
 
 
-def _longest_string(tape: Tape) -> int:
-    """Bytes of the longest string."""
+def string_room(tape: Tape) -> npt.NDArray[np.uint8]:
+    """Scratch for the longest string, with padding."""
     lengths = np.where(tape.kind < OBJECT, tape.end - tape.start, 0)
-    return int(lengths.max(initial=0))
+    return np.empty(int(lengths.max(initial=0)) + 2 * columns.PADDING, np.uint8)

@@ -21,10 +21,11 @@ from tracelens.kernels.differ import (
     path_hashes,
     write_plain,
 )
+from tracelens.kernels.fold import folds
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.reference.values import parse, plain_text
 from tracelens.kernels.scan import KEY_ESCAPED
-from tracelens.normalise.canonical import Canonical, Program, raw_texts
+from tracelens.normalise.canonical import Canonical, Program, raw_texts, string_room
 
 I64 = npt.NDArray[np.int64]
 
@@ -104,7 +105,9 @@ def _paths(actual: Compared, expected: Compared, a: Side, e: Side, entry_a: I64,
     hashes[~on_a] = e.path[entry_e[~on_a]]
     _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
     names = [
-        entry_path(actual.arguments, int(entry_a[row])) if on_a[row] else entry_path(expected.arguments, int(entry_e[row]))
+        entry_path(actual.arguments, int(entry_a[row]))
+        if on_a[row]
+        else entry_path(expected.arguments, int(entry_e[row]))
         for row in first
     ]
     return pl.Series(names, dtype=pl.String).gather(which)
@@ -135,11 +138,11 @@ def _unescape(contents: bytes) -> str:
 def _texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[np.bool_]) -> pa.Array:
     """The canonical JSON text of each entry (null for -1): simple ones by the kernel, the rest by the rules."""
     arguments, values = side.arguments, side.canonical
-    plain = np.empty(entries.size, np.bool_)
-    room = mark_plain(arguments.data, arguments.tape, values.slow, entries, plain)
-    plain &= ~as_sent
+    data, tape, plain = arguments.data, arguments.tape, np.empty(entries.size, np.bool_)
+    room = mark_plain(data, tape, values.slow, entries, as_sent, plain)
     out, offsets = np.empty(room + columns.PADDING, np.uint8), np.empty(entries.size + 1, np.int64)
-    write_plain(arguments.data, arguments.tape, values.node, program.trie, entries, plain, out, offsets)
+    scratch = string_room(tape)
+    write_plain(data, tape, values.node, program.trie, entries, as_sent, plain, folds(), scratch, out, offsets)
     texts = columns.text_array(out, offsets, plain)
     rest = np.flatnonzero((entries >= 0) & ~plain)
     if rest.size == 0:

@@ -8,7 +8,6 @@ they are applied to distinct values.
 from __future__ import annotations
 
 import dataclasses
-import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,7 +30,7 @@ from tracelens.kernels.digest import (
 from tracelens.kernels.hash import hash_key
 from tracelens.kernels.reference.normal import NO_RULES, Node, Rules, canonical, text_of
 from tracelens.kernels.reference.rules import Leaf, Rule, Step
-from tracelens.kernels.reference.values import parse
+from tracelens.kernels.reference.values import Value, parse
 from tracelens.kernels.shred import shred
 from tracelens.normalise.canonical import TIME_TAG
 from tracelens.normalise.canonical import canonical as digests
@@ -126,17 +125,19 @@ class RuleProgram:
             answers[texts[i]] = answer
         return [answer for answer in out if answer is not None]
 
-
     def texts_at(self, node: int, texts: Sequence[str]) -> list[str]:
         """Canonical JSON texts of JSON texts that stand at a node of the trie (-1: one without rules)."""
         compiled, number = (NO_RULES, 0) if node < 0 else self.places[node]
-        return [text_of(canonical(parse(text), compiled, number)) for text in texts]
+        return [text_of(canonical(_value(text), compiled, number)) for text in texts]
+
+
+def _value(text: str) -> Value:
+    """The value of one JSON text; most are strings without escapes, which need no parser."""
+    return text[1:-1] if text.startswith('"') and "\\" not in text else parse(text)
 
 
 def _canonical_text(text: str, rules: Rules, number: int) -> str:
-    # Most values are strings without escapes, which need no parser.
-    plain = text.startswith('"') and "\\" not in text
-    form = canonical(text[1:-1] if plain else parse(text), rules, number)
+    form = canonical(_value(text), rules, number)
     if isinstance(form, Leaf) and form.kind in {"instant", "quantity"}:
         return TIME_TAG + form.text
     return text_of(form)

@@ -19,6 +19,9 @@ Value = Any
 
 _STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _BRACKETS = re.compile(r"[\[\]{}]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# What may be a surrogate, or be an escape that only a parser can tell from one.
+_MAYBE_SURROGATE = re.compile(r"[\ud800-\udfff]|\\u[dD]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,10 @@ def parse(text: str) -> Value:
         {'a': [True, None]}
     """
     check_depth(text)
-    for token in _STRING.finditer(text):
-        check_string(token.group())
-    return json.loads(text, parse_int=Number, parse_float=Number, parse_constant=_refuse)
+    if _MAYBE_SURROGATE.search(text):
+        for token in _STRING.finditer(text):
+            check_string(token.group())
+    return _decode(text)
 
 
 def check_depth(text: str) -> None:
@@ -68,6 +72,9 @@ def check_depth(text: str) -> None:
     Raises:
         ValueError: More than 128 containers are open at once.
     """
+    # Brackets inside strings are counted as well: the count is only ever too high.
+    if text.count("[") + text.count("{") <= MAX_DEPTH:
+        return
     depth = 0
     for bracket in _BRACKETS.finditer(_STRING.sub("", text)):
         depth += 1 if bracket.group() in "[{" else -1
@@ -81,14 +88,17 @@ def check_string(token: str) -> None:
     Raises:
         ValueError: It has a lone surrogate, or is no JSON string.
     """
-    if token.isascii() and "\\u" not in token:
-        return
-    if any("\ud800" <= c <= "\udfff" for c in json.loads(token)):
+    if _MAYBE_SURROGATE.search(token) and _SURROGATE.search(json.loads(token)):
         raise ValueError(f"lone surrogate in {token[:60]}")
 
 
 def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is no JSON value")
+
+
+# One decoder and one encoder for all texts: making one costs more than a short text.
+_decode = json.JSONDecoder(parse_int=Number, parse_float=Number, parse_constant=_refuse).decode
+_encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def number_form(value: Value) -> str | None:
@@ -142,4 +152,4 @@ def quote(text: str) -> str:
         >>> print(quote('a "é"'))
         "a \"é\""
     """
-    return json.dumps(text, ensure_ascii=False)
+    return _encode(text)
