@@ -5,6 +5,8 @@ from __future__ import annotations
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tracelens.columns import one_chunk
+
 _CODES = pa.int32()
 _TEXT = pa.large_string()
 
@@ -41,7 +43,7 @@ def canonical(column: pa.ChunkedArray) -> pa.DictionaryArray:
         >>> canonical(column.slice(1)).dictionary.to_pylist()
         ['a', 'c']
     """
-    whole = column.unify_dictionaries().combine_chunks()
+    whole = one_chunk(column.unify_dictionaries())
     used = pc.unique(whole.indices).drop_null()
     values = whole.dictionary.take(used)
     order = pc.sort_indices(values)

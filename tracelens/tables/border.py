@@ -128,15 +128,17 @@ def _arrow(name: str, frame: Any, without: Collection[str]) -> pa.Table:
     """Turn into Arrow (no copy of the data) and check every column."""
     arrow = as_arrow(frame)
     known = table(name).by_name
-    for each in known.values():
-        if each.name not in arrow.column_names and each.name not in without:
-            raise InternalError(f"column {each.name!r} is absent", where=f"table {name}")
-    for each_name in arrow.column_names:
+    given = arrow.column_names
+    there = frozenset(given)
+    absent = [each for each in known if each not in without and each not in there]
+    if absent:
+        raise InternalError(f"column {absent[0]!r} is absent", where=f"table {name}")
+    for each_name, column in zip(given, arrow.columns, strict=True):
         if each_name not in known and not (name == "traces" and EXTRA in each_name):
             raise InternalError(
                 f"unknown column {each_name!r}", where=f"table {name}", hint=did_you_mean(each_name, known)
             )
-        _check_column(name, each_name, arrow.column(each_name))
+        _check_column(name, each_name, column)
     return arrow
 
 
