@@ -2,7 +2,7 @@ import json
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.rungs.safety.examples import AWS, GITHUB, JWT, PEM, SECRETS
@@ -45,6 +45,7 @@ def test_json_stays_json_and_masking_twice_changes_nothing(value):
 
 
 @given(TEXTS)
+@example(f"{AWS}\\{AWS}")
 def test_any_text_is_masked_once(text):
     once = mask(text)
     assert mask(once) == once
