@@ -58,6 +58,7 @@ class Matched:
         expected_forms: All expected calls.
         accepts_any: bool, expected calls without arguments.
         rows: int64, rows of actual calls that enter the scores; units count in these.
+        expected_rows: int64, likewise of expected calls: hand-offs and output tools stay out on both sides.
         units: All units.
         best: int64, unit of each trace that has a reference, ascending by trace.
         scores: Scores of all units.
@@ -72,6 +73,7 @@ class Matched:
     expected_forms: Forms
     accepts_any: B1
     rows: I64
+    expected_rows: I64
     units: Units
     best: I64
     scores: UnitScores
@@ -112,15 +114,21 @@ def match(batch: Batch, calls: Calls, actual: Forms, codes: NameCodes, plan: Pla
     wanted = digest_calls(names.code, codes.names, read, plan)
     rows = calls.scored_rows
     first = columns.group_offsets(calls.trace[rows], batch.traces.num_rows)
-    units = Units(first[expected.trace], np.diff(first)[expected.trace], expected.first, expected.count)
+    counts = ~names.output_tool & ~names.handoff
+    expected_rows, before = np.flatnonzero(counts), columns.offsets_of(counts.astype(np.int64))
+    e_first = before[expected.first]
+    e_count = before[expected.first + expected.count] - e_first
+    units = Units(first[expected.trace], np.diff(first)[expected.trace], e_first, e_count)
     a = _arrays(actual, calls.malformed, rows)
-    e = _arrays(wanted, np.zeros(len(read), np.bool_), np.arange(len(read)))
-    related = _related(units, actual, wanted, rows, accepts_any, plan)
+    e = _arrays(wanted, np.zeros(len(read), np.bool_), expected_rows)
+    related = _related(units, _side(actual, rows), _side(wanted, expected_rows), accepts_any[expected_rows], plan)
     joined = _joined(batch, calls, rows) if plan.suite.match.parallel == "unordered" else None
     credit = Credit(plan.suite.match.credit.exact, plan.suite.match.credit.name)
     scores = score_units(units, a, e, related=related, joined=joined, credit=credit)
     best = best_units(expected.trace, scores.frame)
-    return Matched(expected, actual, wanted, accepts_any, rows, units, best, scores, a, e, joined, related)
+    return Matched(
+        expected, actual, wanted, accepts_any, rows, expected_rows, units, best, scores, a, e, joined, related
+    )
 
 
 def best_units(trace: I64, scores: pl.DataFrame) -> I64:
@@ -170,12 +178,17 @@ def _arrays(forms: Forms, malformed: B1, rows: I64) -> CallArrays:
     )
 
 
-def _related(units: Units, actual: Forms, wanted: Forms, rows: I64, accepts_any: B1, plan: Plan) -> Related:
-    """What matchers and tolerances decide; actual calls counted in ``rows``."""
+def _side(forms: Forms, rows: I64) -> Side:
+    """Those calls of one side that enter the scores."""
+    return Side(forms.code[rows], forms.tool[rows], forms.arguments, rows)
+
+
+def _related(units: Units, actual: Side, wanted: Side, accepts_any: B1, plan: Plan) -> Related:
+    """What matchers and tolerances decide; calls counted as units count them."""
     found = relate(
         (units.a_first, units.a_count, units.e_first, units.e_count),
-        Side(actual.code[rows], actual.tool[rows], actual.arguments, rows),
-        Side(wanted.code, wanted.tool, wanted.arguments, np.arange(wanted.code.size)),
+        actual,
+        wanted,
         accepts_any,
         plan.program.rules,
         plan.program.has_relation,
