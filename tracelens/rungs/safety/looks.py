@@ -23,6 +23,7 @@ _ITEM = re.compile(r"(?P<bytes>\[(?:\\.|[^\]\\])+\]|\\.|[^\\\[?*+{}])(?P<times>[
 _NO_WORD = "[^a-z0-9_]"
 _PAIRS = 2
 _WIDTH = 4
+_FIXED = 6  # items looked at for the rarest four bytes
 
 # How often a byte stands in arguments, roughly, in thousandths; all others count as rare.
 _COMMON = {
@@ -135,14 +136,15 @@ def _starts(items: tuple[Item, ...]) -> tuple[_Start, _Start]:
     """The rarest four bytes of a pattern, starting at an even item and at an odd one."""
     fixed: list[bytes] = []
     for item in items:
-        if item.least == item.most and len(fixed) + item.most <= 2 * _WIDTH:
+        if item.least == item.most and len(fixed) + item.most <= _FIXED:
             fixed += [item.allowed] * item.most
             continue
-        fixed += [item.allowed] * min(item.least, 2 * _WIDTH)
+        fixed += [item.allowed] * min(item.least, _FIXED)
         break
     best: dict[int, tuple[float, _Start]] = {}
+    around = [_ANY, *fixed, *[_ANY] * (_WIDTH - 1)]
     for at in range(-1, len(fixed)):
-        four = tuple(fixed[i] if 0 <= i < len(fixed) else _ANY for i in range(at, at + _WIDTH))
+        four = tuple(around[at + 1 : at + 1 + _WIDTH])
         chance = _chance(*four[:_PAIRS]) * _chance(*four[_PAIRS:])
         if at % 2 not in best or chance < best[at % 2][0]:
             best[at % 2] = chance, _Start(four, at)
