@@ -80,7 +80,7 @@ def read_arguments(values: pa.Array | pa.ChunkedArray, forms: npt.NDArray[np.uin
 
     Example:
         >>> forms = np.array([columns.JSON_VALUE, columns.JSON_STRING, columns.JSON_STRING], np.uint8)
-        >>> got = read_arguments(pa.array(['{"a":1}', '', '{"a":'], pa.large_string()), forms)
+        >>> got = read_arguments(pa.array(['{"a":1}', "", '{"a":'], pa.large_string()), forms)
         >>> [STATES[code] for code in got.state]
         ['object', 'empty', 'invalid_json']
     """

@@ -103,13 +103,19 @@ def test_mutations_of_real_arguments() -> None:
 
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**70), 2**70)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
     max_leaves=12,
 )
 
 
-@given(st.lists(st.binary(max_size=24) | JSON.map(lambda v: json.dumps(v).encode("utf-8", "surrogatepass")), max_size=8))
+@given(
+    st.lists(st.binary(max_size=24) | JSON.map(lambda v: json.dumps(v).encode("utf-8", "surrogatepass")), max_size=8)
+)
 @settings(max_examples=150, deadline=None)
 def test_any_bytes(texts: list[bytes]) -> None:
     check(texts)
@@ -160,8 +166,10 @@ def test_errors_have_a_code(text: bytes, code: int) -> None:
 
 @pytest.mark.parametrize(
     "number",
-    ["1e308", "1.7976931348623157e308", "1.7976931348623158e308", "1.7976931348623159e308", "9" * 308, "9" * 309]
-    + ["0.0000179769313486231580793728971405e313", "-1e309", "1e-400", str(2**1024 - 2**970), str(2**1024 - 2**970 - 1)],
+    [
+        "1e308", "1.7976931348623157e308", "1.7976931348623158e308", "1.7976931348623159e308", "9" * 308, "9" * 309,
+        "0.0000179769313486231580793728971405e313", "-1e309", "1e-400", str(2**1024 - 2**970), str(2**1024 - 2**970 - 1),
+    ],  # fmt: skip
 )
 def test_numbers_beyond_a_double_are_flagged(number: str) -> None:
     _, found = shredded([number.encode()])

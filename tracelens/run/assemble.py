@@ -51,7 +51,9 @@ def trace_rows(
     )
     scores = _scores(matched, n, whole)
     known = {column.name for column in table("traces").columns}
-    extra = [s for frame in (verdicts, diagnostics) for s in frame.get_columns() if s.name in known and s.name != "trace"]
+    extra = [
+        s for frame in (verdicts, diagnostics) for s in frame.get_columns() if s.name in known and s.name != "trace"
+    ]
     out = out.with_columns(*scores, *extra)
     recorded = pl.col("has_calls")
     out = out.with_columns(

@@ -99,7 +99,18 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
         lo: uint64[n], lower half.
     """
     table, unknown = batch.calls, ~digested(calls.arguments)
-    as_given = ("trace", "call_index", "name", "malformed", "arguments_form", "call_id", "turn", "agent", "depth", "kind")
+    as_given = (
+        "trace",
+        "call_index",
+        "name",
+        "malformed",
+        "arguments_form",
+        "call_id",
+        "turn",
+        "agent",
+        "depth",
+        "kind",
+    )
     return pa.table(
         {
             **{name: table[name] for name in as_given},

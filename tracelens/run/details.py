@@ -25,7 +25,12 @@ LAST = 2**30
 SHOWN = 60
 """Characters of a value that a sentence shows."""
 
-BETWEEN = {"differs": " is ", "missing": " is missing", "unexpected": " = ", "not_compared": ": arguments could not be compared"}
+BETWEEN = {
+    "differs": " is ",
+    "missing": " is missing",
+    "unexpected": " = ",
+    "not_compared": ": arguments could not be compared",
+}
 BEHIND = {"differs": ", expected ", "missing": ", expected ", "unexpected": " was not expected", "not_compared": ""}
 
 
@@ -106,7 +111,9 @@ def _differing(table: pa.Table, wanted: B1) -> pl.DataFrame:
     due = pl.when(status.is_in(["differs", "missing"])).then("expected").otherwise(pl.lit(""))
     between, behind = (pl.lit(status.replace_strict(each, return_dtype=pl.String)) for each in (BETWEEN, BEHIND))
     dot = pl.when(pl.col("path") == "").then(pl.lit("")).otherwise(pl.lit("."))
-    frame = frame.with_columns(_short(frame["actual"]), _short(frame["expected"]), pl.col("tool", "path").cast(pl.String))
+    frame = frame.with_columns(
+        _short(frame["actual"]), _short(frame["expected"]), pl.col("tool", "path").cast(pl.String)
+    )
     text = pl.format("call {}: {}{}{}{}{}{}{}", "call_index", "tool", dot, "path", between, sent, behind, due)
     return frame.select("trace", text.alias("text"), _place(pl.col("call_index")))
 

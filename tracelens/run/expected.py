@@ -54,7 +54,11 @@ class CaseIndex:
         n = len(self.ids)
         self.n_references = columns.numbers(references.cases["n_references"], default=-1).astype(np.int64)
         rows = self.calls.num_rows
-        case = np.asarray(pc.index_in(self.calls["case_id"], self.ids).to_numpy(), np.int64) if rows else np.zeros(0, np.int64)
+        case = (
+            np.asarray(pc.index_in(self.calls["case_id"], self.ids).to_numpy(), np.int64)
+            if rows
+            else np.zeros(0, np.int64)
+        )
         slots = columns.offsets_of(np.maximum(self.n_references, 0))
         slot = slots[case] + columns.numbers(self.calls["reference_index"]).astype(np.int64)
         self.slots = slots
@@ -77,7 +81,9 @@ def expected_of(batch: Batch, index: CaseIndex) -> Expected:
     case = index.rows_of(batch.traces["case_id"])
     from_suite = (inline < 0) & (case >= 0)
     from_suite[from_suite] = index.n_references[case[from_suite]] > 0
-    n_references = np.where(from_suite, index.n_references[np.maximum(case, 0)] if len(index.ids) else 0, np.maximum(inline, 0))
+    n_references = np.where(
+        from_suite, index.n_references[np.maximum(case, 0)] if len(index.ids) else 0, np.maximum(inline, 0)
+    )
     trace = np.repeat(np.arange(inline.size), n_references)
     unit_first = columns.offsets_of(n_references)
     reference = np.arange(trace.size) - unit_first[:-1][trace]

@@ -125,9 +125,9 @@ def judge(batch: Batch, calls: Calls, frame: pl.DataFrame, schemas: Schemas, pla
     answer_ok, answers = _answers(traces, plan)
     fields = _by_call(check_fields(calls.arguments, frame["tool"], suite.fields), frame)
     state = plan.state.evaluate(traces.select("trace", "trace_id", "case_id"))
-    verdicts = pl.concat(
-        [invariants.traces, milestones.traces.drop("trace")], how="horizontal"
-    ).with_columns(answer_ok, *_safety(traces, safety, plan), *_state(traces, state))
+    verdicts = pl.concat([invariants.traces, milestones.traces.drop("trace")], how="horizontal").with_columns(
+        answer_ok, *_safety(traces, safety, plan), *_state(traces, state)
+    )
     findings = concat_findings(
         [schemas.findings, fields, safety, invariants.findings, answers, milestones.findings, state_findings(state)]
     )

@@ -38,7 +38,8 @@ def masked(name: str, frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 def masked_table(name: str, table: pa.Table, plan: Plan) -> pa.Table:
     """As `masked`, for an Arrow table; texts of which nothing is masked are not copied."""
     changed = {
-        series.name: series.to_arrow() for series in _masked(name, lambda column: pl.Series(column, table[column]), plan)
+        series.name: series.to_arrow()
+        for series in _masked(name, lambda column: pl.Series(column, table[column]), plan)
     }
     return pa.table({column: changed.get(column, table[column]) for column in table.column_names}) if changed else table
 

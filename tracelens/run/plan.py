@@ -14,7 +14,7 @@ from tracelens.run.expected import CaseIndex
 from tracelens.rungs.milestones import MilestonePlan
 from tracelens.rungs.routing import Routing
 from tracelens.rungs.safety.plan import SafetyPlan
-from tracelens.rungs.schema.check import Catalogue
+from tracelens.rungs.schema.catalogue import Catalogue
 from tracelens.rungs.state import StateChecks
 
 if TYPE_CHECKING:

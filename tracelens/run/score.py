@@ -114,10 +114,14 @@ def _nothing(opened: Opened, tally: Tally) -> InputError:
     """The error for an input without a single trace."""
     where = ", ".join(opened.names[:3]) or "the table"
     if tally.n_rejects:
-        message = f"no trace could be read; all {tally.n_rejects:,} records were rejected, the first: {tally.first_reject}"
+        message = (
+            f"no trace could be read; all {tally.n_rejects:,} records were rejected, the first: {tally.first_reject}"
+        )
     else:
         message = "no trace in the input"
-    return InputError(message, where=where, hint=f"read as {opened.format_name} ({opened.explanation}); name another --format")
+    return InputError(
+        message, where=where, hint=f"read as {opened.format_name} ({opened.explanation}); name another --format"
+    )
 
 
 def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:

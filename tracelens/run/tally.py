@@ -75,5 +75,5 @@ class Tally:
 
     def run_id(self, suite_digest: str, format_name: str) -> str:
         """Digest of input, suite, format and program version."""
-        parts = "\n".join([self.input_digest, suite_digest, format_name, __version__])
+        parts = f"{self.input_digest}\n{suite_digest}\n{format_name}\n{__version__}"
         return hashlib.sha256(parts.encode()).hexdigest()[:16]

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tracelens.arguments import Arguments
 from tracelens.kernels import find
 from tracelens.kernels.hash import hash_key
 from tracelens.kernels.reference.paths import WILD, Part, parse_path, render_path
-from tracelens.kernels.shred import Tape
 from tracelens.rungs.pieces import bounds, paths, pieces, shorten
 
 Numbers = npt.NDArray[np.int64]
@@ -51,13 +51,6 @@ class CheckLike(Protocol):
         """Whether ``equals`` was given."""
 
 
-class ArgumentsLike(Protocol):
-    """What is needed of the arguments that were read."""
-
-    data: npt.NDArray[np.uint8]
-    tape: Tape
-
-
 @dataclass(frozen=True)
 class _Found:
     """The values at a path, and the values that lack the next step of it.
@@ -71,9 +64,7 @@ class _Found:
     lacking: list[tuple[Numbers, Sequence[Part]]]
 
 
-def check_fields(
-    arguments: ArgumentsLike, tools: pl.Series, fields: Mapping[str, Mapping[str, CheckLike]]
-) -> pl.DataFrame:
+def check_fields(arguments: Arguments, tools: pl.Series, fields: Mapping[str, Mapping[str, CheckLike]]) -> pl.DataFrame:
     """Findings of the field checks.
 
     Args:
@@ -96,7 +87,7 @@ def check_fields(
     return pl.concat(parts).sort(["call", "path", "code", "message"], maintain_order=True)
 
 
-def _follow(arguments: ArgumentsLike, entries: Numbers, path: Sequence[Part]) -> _Found:
+def _follow(arguments: Arguments, entries: Numbers, path: Sequence[Part]) -> _Found:
     """Go along a path from every root at once."""
     data, tape = arguments.data, arguments.tape
     lacking: list[tuple[Numbers, Sequence[Part]]] = []
@@ -120,7 +111,7 @@ def _follow(arguments: ArgumentsLike, entries: Numbers, path: Sequence[Part]) ->
     return _Found(entries, lacking)
 
 
-def _apply(arguments: ArgumentsLike, found: _Found, check: CheckLike) -> list[pl.DataFrame]:
+def _apply(arguments: Arguments, found: _Found, check: CheckLike) -> list[pl.DataFrame]:
     out: list[pl.DataFrame] = []
     if check.required:
         out.extend(_missing(arguments, entries, rest) for entries, rest in found.lacking)
@@ -140,11 +131,11 @@ def _apply(arguments: ArgumentsLike, found: _Found, check: CheckLike) -> list[pl
     return out
 
 
-def _calls(arguments: ArgumentsLike, entries: Numbers) -> Numbers:
+def _calls(arguments: Arguments, entries: Numbers) -> Numbers:
     return np.searchsorted(arguments.tape.first, entries, side="right") - 1
 
 
-def _missing(arguments: ArgumentsLike, entries: Numbers, rest: Sequence[Part]) -> pl.DataFrame:
+def _missing(arguments: Arguments, entries: Numbers, rest: Sequence[Part]) -> pl.DataFrame:
     """Findings about values that are not there."""
     suffix = render_path(rest)
     dot = "." if isinstance(rest[0], str) else ""
@@ -156,7 +147,7 @@ def _missing(arguments: ArgumentsLike, entries: Numbers, rest: Sequence[Part]) -
 
 
 def _wrong(
-    arguments: ArgumentsLike, entries: Numbers, texts: pl.Series, bad: list[str], code: str, why: str
+    arguments: Arguments, entries: Numbers, texts: pl.Series, bad: list[str], code: str, why: str
 ) -> pl.DataFrame:
     """Findings about values with one of the bad texts."""
     rows = np.flatnonzero(texts.is_in(pl.Series(bad, dtype=pl.String).implode()).to_numpy())

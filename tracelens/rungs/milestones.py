@@ -171,9 +171,7 @@ def check_milestones(calls: pl.DataFrame, traces: pl.DataFrame, plan: MilestoneP
 
 def _no_verdicts(traces: pl.DataFrame) -> pl.DataFrame:
     """The verdicts where there are no milestones."""
-    return pl.DataFrame(
-        [traces["trace"], *(nothing(name, dtype, traces.height) for name, dtype in _VERDICTS.items())]
-    )
+    return pl.DataFrame([traces["trace"], *(nothing(name, dtype, traces.height) for name, dtype in _VERDICTS.items())])
 
 
 def _verdicts(judged: pl.DataFrame, traces: pl.DataFrame) -> pl.DataFrame:

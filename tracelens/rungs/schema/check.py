@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tracelens.arguments import Arguments
 from tracelens.errors import did_you_mean
 from tracelens.kernels import check as k
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.scan import ERRORS, OUT_OF_RANGE
-from tracelens.kernels.shred import Tape
 from tracelens.rungs.pieces import paths, pieces, shorten, shown
 from tracelens.rungs.schema.catalogue import EXEMPT, NO_SCHEMA, UNKNOWN, UNUSABLE, Catalogue
 from tracelens.rungs.schema.render import code_of, findings
@@ -39,21 +39,6 @@ COLUMNS = {
 _KINDS = {"{": "an object", "[": "an array", '"': "a string", "t": "true", "f": "false", "n": "null"}
 
 
-class ArgumentsLike(Protocol):
-    """What is needed of the arguments that were read: n texts, their states and values."""
-
-    data: npt.NDArray[np.uint8]
-    begin: npt.NDArray[np.int64]
-    end: npt.NDArray[np.int64]
-    state: npt.NDArray[np.uint8]
-    error: npt.NDArray[np.uint8]
-    position: npt.NDArray[np.int64]
-    decoded_times: npt.NDArray[np.uint8]
-    duplicate_keys: npt.NDArray[np.bool_]
-    number_range: npt.NDArray[np.bool_]
-    tape: Tape
-
-
 @dataclass(frozen=True)
 class SchemaResult:
     """What rung one says about n calls.
@@ -71,7 +56,7 @@ class SchemaResult:
 
 
 def check(
-    arguments: ArgumentsLike,
+    arguments: Arguments,
     tool_of_call: npt.NDArray[np.int32],
     catalogue: Catalogue,
     tools: pl.Series | None = None,
@@ -112,7 +97,7 @@ def check(
 
 
 def _states(
-    arguments: ArgumentsLike, tool_of_call: npt.NDArray[np.int32], roots: npt.NDArray[np.int64]
+    arguments: Arguments, tool_of_call: npt.NDArray[np.int32], roots: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.uint8]:
     """The states as far as they are known before a schema is looked at; `S_VALID` for those still to check."""
     state = np.full(tool_of_call.size, S_VALID, np.uint8)
@@ -129,7 +114,7 @@ def _states(
 
 def _ask(
     rows: npt.NDArray[np.int64],
-    arguments: ArgumentsLike,
+    arguments: Arguments,
     tool_of_call: npt.NDArray[np.int32],
     catalogue: Catalogue,
     state: npt.NDArray[np.uint8],
@@ -152,7 +137,7 @@ Answer = tuple[str, str, str, str, str | None]
 """Severity, code, path, message and value of a finding."""
 
 
-def _answer(schema: CompiledSchema, text: bytes, arguments: ArgumentsLike, row: int) -> tuple[int, list[Answer]]:
+def _answer(schema: CompiledSchema, text: bytes, arguments: Arguments, row: int) -> tuple[int, list[Answer]]:
     """The state of one text and its findings."""
     try:
         errors = validate(schema, text)
@@ -165,7 +150,7 @@ def _answer(schema: CompiledSchema, text: bytes, arguments: ArgumentsLike, row: 
     return (S_INVALID if found else S_VALID), found
 
 
-def _value(error: SchemaError, arguments: ArgumentsLike, row: int) -> str:
+def _value(error: SchemaError, arguments: Arguments, row: int) -> str:
     """The failing value as it was written, where it is the one at the error's path; else written anew."""
     entry = int(arguments.tape.first[row])
     for part in error.path:
@@ -177,7 +162,7 @@ def _value(error: SchemaError, arguments: ArgumentsLike, row: int) -> str:
     return raw if same else json.dumps(error.instance, ensure_ascii=False)
 
 
-def _child(arguments: ArgumentsLike, entry: int, part: str | int) -> int:
+def _child(arguments: Arguments, entry: int, part: str | int) -> int:
     """The child of a container by name or index; of names that stand twice, the last."""
     tape, found = arguments.tape, entry
     child, stop = entry + 1, int(tape.next[entry])
@@ -218,7 +203,7 @@ def _about_name(name: str | None, known: list[str]) -> str:
     return f"tool {name!r} is unknown" + (f"; {hint}" if hint else "")
 
 
-def _about_arguments(arguments: ArgumentsLike, prescribed: npt.NDArray[np.uint8] | None) -> list[pl.DataFrame]:
+def _about_arguments(arguments: Arguments, prescribed: npt.NDArray[np.uint8] | None) -> list[pl.DataFrame]:
     """Findings about the arguments as such, whatever their tool."""
     invalid = np.flatnonzero(arguments.state == A_INVALID)
     other = np.flatnonzero(arguments.state == A_NOT_OBJECT)
@@ -250,13 +235,13 @@ def _about_arguments(arguments: ArgumentsLike, prescribed: npt.NDArray[np.uint8]
     return out
 
 
-def _texts(arguments: ArgumentsLike, rows: npt.NDArray[np.int64]) -> pl.Series:
+def _texts(arguments: Arguments, rows: npt.NDArray[np.int64]) -> pl.Series:
     """The texts of calls whose bytes may not even be UTF-8."""
     raw = [arguments.data[arguments.begin[row] : arguments.end[row]].tobytes() for row in rows]
     return pl.Series([each.decode("utf-8", "replace") for each in raw], dtype=pl.String)
 
 
-def _out_of_range(arguments: ArgumentsLike) -> pl.DataFrame:
+def _out_of_range(arguments: Arguments) -> pl.DataFrame:
     """A finding for every number beyond double range."""
     tape = arguments.tape
     entries = np.flatnonzero(tape.flags & OUT_OF_RANGE).astype(np.int64)
