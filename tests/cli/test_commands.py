@@ -237,7 +237,7 @@ def test_lint_of_a_good_and_a_doubtful_suite(tl, tmp_path, root):
     suite = tmp_path / "suite.toml"
     suite.write_text("[thresholds]\nf1 = 0.5\n")
     code, out, _ = tl("lint", suite)
-    assert (code, out.splitlines()[-1]) == (0, "0 errors, 1 warnings")
+    assert (code, out.splitlines()[-1]) == (0, "0 errors, 1 warning")
     assert tl("lint", suite, "--strict")[0] == 2
     suite.write_text('[tools.book]\nschema = \'{"type": "strnig"}\'\n')
     code, out, _ = tl("lint", suite, "--json")
@@ -254,7 +254,7 @@ def test_init_writes_a_suite_that_lint_accepts(tl, root, tmp_path):
     traces, suite = root / "tracelens" / "demo" / "traces.jsonl", tmp_path / "flights.toml"
     code, out, error = tl("init", traces, "--out", suite)
     assert (code, out.splitlines()[0]) == (0, str(suite))
-    assert "1 traces, 2 tools" in error
+    assert "1 trace, 2 tools, 0 cases" in error
     assert 'name = "flights"' in suite.read_text()
     assert tl("lint", suite)[0] == 0
     code, out, error = tl("init", traces, "--out", suite)

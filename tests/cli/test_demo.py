@@ -1,6 +1,8 @@
 """The worked example comes out as documented, through the command that users meet first."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -73,3 +75,17 @@ def test_the_page_teaches_rung_by_rung(demo):
     ):
         assert words in page
     assert max(map(len, page.splitlines())) <= 100
+
+
+def test_the_demo_loads_nothing_that_it_does_not_need():
+    heavy = ("pandas", "duckdb", "rich", "altair", "jinja2", "adbc_driver_manager")
+    code = f"""
+import sys
+from tracelens.cli import main
+assert main(["demo"]) == 0
+print([name for name in {heavy!r} if name in sys.modules], "pandas" in str(sys.meta_path))
+import pandas, pyarrow
+assert pyarrow.table({{"a": [1]}}).to_pandas()["a"].tolist() == [1]
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[] False"

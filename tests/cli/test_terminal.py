@@ -1,7 +1,11 @@
+import fcntl
 import os
 import pty
+import re
+import struct
 import subprocess
 import sys
+import termios
 
 import pytest
 
@@ -10,10 +14,11 @@ from tests.store.fake_run import fake_run
 MAIN = "import sys; from tracelens.cli import main; sys.exit(main())"
 
 
-def in_terminal(*tokens, **environment):
+def in_terminal(*tokens, columns=100, **environment):
     """What a command prints to a terminal."""
     ours, theirs = pty.openpty()
-    variables = {k: v for k, v in os.environ.items() if k not in {"NO_COLOR", "FORCE_COLOR"}}
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
+    variables = {k: v for k, v in os.environ.items() if k not in {"NO_COLOR", "FORCE_COLOR", "COLUMNS"}}
     child = subprocess.Popen(
         [sys.executable, "-c", MAIN, *map(str, tokens)], stdout=theirs, env=variables | {"TERM": "xterm"} | environment
     )
@@ -29,6 +34,10 @@ def in_terminal(*tokens, **environment):
     return b"".join(parts).decode()
 
 
+def without_styles(text):
+    return re.sub(r"\x1b\[[0-9;]*m", "", text)
+
+
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results")
@@ -41,6 +50,30 @@ def test_colours_on_a_terminal_unless_no_color(results):
     plain = in_terminal("explain", results, "t0", NO_COLOR="1")
     assert "\x1b[3" not in plain
     assert "search_flights" in plain
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_pages_fit_a_narrow_terminal(results, columns):
+    page = without_styles(in_terminal("explain", results, "t0", "--lesson", columns=columns)).splitlines()
+    assert max(map(len, page)) <= columns
+    wide = without_styles(in_terminal("explain", results, "t0", "--lesson"))
+    assert " ".join(" ".join(page).split()) == " ".join(wide.split())
+
+
+def test_tables_wider_than_the_terminal_become_blocks(results):
+    query = "SELECT 1.5 AS a, ['x'] AS list, NULL AS nothing, repeat('y', 70) AS long"
+    wide, narrow = (without_styles(in_terminal("sql", results, query, columns=columns)) for columns in (200, 60))
+    assert wide.split()[:4] == ["a", "list", "nothing", "long"]
+    assert narrow.splitlines()[:4] == ["── 1 ", "a        1.5", 'list     ["x"]', "nothing  –"]
+
+
+def test_summary_and_hint_stay_in_order_in_one_file(results, tmp_path):
+    command = [sys.executable, "-c", MAIN, "prune", str(results), "--keep", "5"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    assert done.stdout == "0 runs removed, 1 left\n"
+    command = [sys.executable, "-c", MAIN, "sql", str(results), "SELECT range FROM range(50)"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    assert done.stdout.splitlines()[-1].startswith("10 more rows")
 
 
 def test_no_colours_in_a_pipe(results):

@@ -247,6 +247,10 @@ def test_repr(results):
     assert repr(results) == f"Results(ab12: 3 traces, 9 calls, in {results.path})"
 
 
+def test_repr_of_results_that_nobody_keeps(engine):
+    assert repr(score("in.jsonl")).endswith(" calls, not saved)")
+
+
 def test_public_verbs_are_there_and_loaded_late():
     assert tracelens.Results is Results
     assert set(tracelens.__all__) <= set(dir(tracelens))

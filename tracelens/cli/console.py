@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tracelens.errors import TraceLensError
 from tracelens.results.page import Line, Style, plain, safe
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.text import Text
 
 _STYLES: Mapping[Style, str] = {
@@ -32,6 +33,8 @@ def print_lines(lines: Iterable[Line], *, error: bool = False) -> None:
         error: Whether it goes to standard error.
     """
     stream = sys.stderr if error else sys.stdout
+    if error:
+        sys.stdout.flush()  # where both go to one file, they stay in order
     if not stream.isatty():
         stream.write(plain(lines) + "\n")
         return
@@ -39,7 +42,21 @@ def print_lines(lines: Iterable[Line], *, error: bool = False) -> None:
 
     console = Console(file=stream, highlight=False, markup=False, emoji=False)
     for line in lines:
-        console.print(_text(line), soft_wrap=True)
+        for part in _fitted(_text(line), console):
+            console.print(part, soft_wrap=True)
+
+
+def _fitted(text: Text, console: Console) -> Iterator[Text]:
+    """The line, broken between words where it is wider than the terminal; what follows is set in a little more."""
+    if text.cell_len <= console.width:
+        yield text
+        return
+    inset = min(len(text.plain) - len(text.plain.lstrip()) + 4, console.width // 2)
+    first, *rest = text.wrap(console, console.width - inset)
+    yield first
+    for part in rest:
+        part.pad_left(inset)
+        yield part
 
 
 def _text(line: Line) -> Text:

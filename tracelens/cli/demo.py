@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json as _json
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 
@@ -21,6 +23,12 @@ def demo(*, date: str | None = None, json: bool = False) -> None:
         date: The date the agent searches for; with 2026-11-02 it searches for the right one.
         json: Print everything the run knows about the trace as JSON.
     """
+    with _without_pandas():
+        _show(date, json)
+
+
+def _show(date: str | None, json: bool) -> None:
+    """Score the example, with the date if there is one, and print what came out."""
     from tracelens.results import score
 
     with as_file(files("tracelens") / "demo") as folder, tempfile.TemporaryDirectory() as place:
@@ -32,6 +40,26 @@ def demo(*, date: str | None = None, json: bool = False) -> None:
             print_json(page.to_dict())
             return
         print_lines([*_introduction(), *page.lines(lesson=True), *_outlook(date)])
+
+
+class _NoPandas:
+    """A finder of modules that says that there is no pandas."""
+
+    def find_spec(self, name: str, path: Sequence[str] | None = None, target: object = None) -> None:  # noqa: ARG002  the protocol
+        """Stop the search for pandas, and for nothing else."""
+        if name == "pandas":
+            raise ModuleNotFoundError(name)
+
+
+@contextmanager
+def _without_pandas() -> Iterator[None]:
+    """PyArrow looks for pandas when it first makes an array; where pandas is there, loading it takes a while."""
+    finder = _NoPandas()
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
 
 
 def _with_date(text: str, date: str | None) -> str:

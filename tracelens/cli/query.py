@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal
 
 from tracelens.cli.console import print_json, print_lines, say
-from tracelens.results.page import WIDTH, Line, short
+from tracelens.results.page import WIDTH, Line, counted, plain, short
 
 if TYPE_CHECKING:
     import polars as pl
@@ -45,9 +46,11 @@ def sql(
         sys.stdout.write(_flat(answer).write_csv())
     else:
         shown = answer.head(rows) if rows else answer
-        print_lines(table_lines(shown, cell=_CELL if query else WIDTH))
+        lines = table_lines(shown, cell=_CELL if query else WIDTH)
+        narrow = sys.stdout.isatty() and len(plain(lines[1:2])) > get_terminal_size().columns
+        print_lines(record_lines(shown) if narrow else lines)
         if answer.height > shown.height:
-            say(f"{answer.height - shown.height:,} more rows; --rows 0 shows all")
+            say(f"{counted(answer.height - shown.height, 'more row')}; --rows 0 shows all")
 
 
 def table_lines(frame: pl.DataFrame, *, cell: int = _CELL) -> list[Line]:
@@ -68,13 +71,25 @@ def table_lines(frame: pl.DataFrame, *, cell: int = _CELL) -> list[Line]:
     return [[(line(names), "title")], [("  ".join("─" * width for width in widths), "dim")], *body]
 
 
+def record_lines(frame: pl.DataFrame, *, cell: int = WIDTH) -> list[Line]:
+    """A frame as one block a row and one line a value, for tables that are wider than the terminal."""
+    width = max(map(len, frame.columns), default=0)
+    lines: list[Line] = []
+    for number, row in enumerate(frame.iter_rows(named=True), start=1):
+        lines.append([(f"── {number} ", "dim")])
+        lines += [
+            [(f"{short(name, cell):<{width}}  ", "name"), (_cell(value, cell), "")] for name, value in row.items()
+        ]
+    return lines
+
+
 def _cell(value: Any, width: int) -> str:
     """One value as text."""
     if value is None:
         return "–"
     if isinstance(value, float):
         return f"{value:.6g}"
-    nested = hasattr(value, "to_list") or isinstance(value, dict)
+    nested = hasattr(value, "to_list") or isinstance(value, dict | list)
     return short(_json(value) if nested else str(value), width)
 
 

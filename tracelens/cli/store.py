@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tracelens.cli.console import say
 from tracelens.errors import UsageError
+from tracelens.results.page import counted
 
 
 def export(
@@ -56,4 +57,4 @@ def prune(results: Path, /, *, keep: int | None = None, older_than: float | None
     gone = store.prune(results, keep=keep, older_than=age)
     for run_id in gone:
         print(run_id)
-    say(f"{len(gone)} runs removed, {len(store.list_runs(results))} left")
+    say(f"{counted(len(gone), 'run')} removed, {len(store.list_runs(results))} left")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tracelens.cli.console import print_json, print_lines, say
 from tracelens.errors import UsageError
-from tracelens.results.page import Line, safe
+from tracelens.results.page import Line, counted, safe
 
 
 def init(
@@ -43,7 +43,7 @@ def init(
     made = starter_suite((parse(block) for parse, block in opened.blocks()), name or stem)
     for file in made.save(out, overwrite=force):
         print(file)
-    say(f"{made.n_traces:,} traces, {made.n_tools:,} tools, {made.n_cases:,} cases")
+    say(", ".join(map(counted, (made.n_traces, made.n_tools, made.n_cases), ("trace", "tool", "case"))))
     for note in made.notes:
         say(f"note: {note}")
     say(f"Next: tracelens lint {out}, then tracelens score {' '.join(inputs)} --suite {out} --out results")
@@ -76,7 +76,7 @@ def lint(suite: Path, /, *, strict: bool = False, json: bool = False) -> int:
             if problem.hint:
                 lines.append([("  hint: ", "dim"), (safe(problem.hint), "good")])
             print_lines(lines)
-        print_lines([[(f"{counts['error']} errors, {counts['warning']} warnings", "strong")]])
+        print_lines([[(f"{counted(counts['error'], 'error')}, {counted(counts['warning'], 'warning')}", "strong")]])
     return 2 if counts["error"] or (strict and problems) else 0
 
 

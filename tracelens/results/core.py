@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens import store
+from tracelens.results.page import counted
 from tracelens.results.scoring import run_folder, stored_input
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Results:
 
     def __init__(self, run: store.Run, *, owned: Path | None = None) -> None:
         self.run = run
+        self._owned = owned is not None
         self._connection: duckdb.DuckDBPyConnection | None = None
         if owned is not None:
             weakref.finalize(self, shutil.rmtree, owned, ignore_errors=True)
@@ -193,7 +195,8 @@ class Results:
 
     def __repr__(self) -> str:
         rows = self.run.rows
-        return f"Results({self.run_id[:12]}: {rows['traces']:,} traces, {rows['calls']:,} calls, in {self.path})"
+        place = "not saved" if self._owned else f"in {self.path}"
+        return f"Results({self.run_id[:12]}: {counted(rows['traces'], 'trace')}, {counted(rows['calls'], 'call')}, {place})"
 
     def _repr_html_(self) -> str:
         return self.summary()._repr_html_()

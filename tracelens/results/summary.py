@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tracelens.results.page import Line, Style, plain, short
+from tracelens.results.page import Line, Style, counted, plain, short
 from tracelens.results.summary_html import summary_html
 from tracelens.tables import SCORES
 
@@ -38,6 +38,7 @@ class Summary:
     Attributes:
         run_id: The run.
         suite: Name of the suite.
+        format: Format of the input.
         n_traces: Traces in.
         n_scored: Traces that were not unscored.
         n_unscored: The others.
@@ -55,6 +56,7 @@ class Summary:
 
     run_id: str
     suite: str | None
+    format: str
     n_traces: int
     n_scored: int
     n_unscored: int
@@ -83,7 +85,7 @@ class Summary:
 
     def _repr_html_(self) -> str:
         rate = "none scored" if self.pass_rate is None else f"{self.pass_rate:.1%} passed"
-        head = f"{self.suite or 'no suite'} · {self.n_traces:,} traces · {rate} · {self.n_unscored:,} unscored"
+        head = f"{self.suite or 'no suite'} · {counted(self.n_traces, 'trace')} · {rate} · {self.n_unscored:,} unscored"
         funnel = [(LABELS[step], n) for step, n in self.funnel.items()]
         return summary_html(head, funnel, self.tools, self.reasons)
 
@@ -91,7 +93,7 @@ class Summary:
 _FUNNEL = "SELECT step, n_traces FROM funnel ORDER BY step_index"
 _MEANS = ", ".join(f"favg({name}) AS {name}, count({name}) AS n_{name}" for name in SCORES)
 _SCORES = f"SELECT count(*) AS n, {_MEANS} FROM stored.traces"  # noqa: S608  column names of ours
-_FACTS = "SELECT suite, n_rejects, len(missing_cases) AS n_missing_cases FROM stored.runs"
+_FACTS = "SELECT suite, format, n_rejects, len(missing_cases) AS n_missing_cases FROM stored.runs"
 _REASONS = "SELECT reason, n_traces, example_trace_id FROM top_reasons ORDER BY n_traces DESC, reason LIMIT ?"
 _UNSCORED = """
     SELECT unscored_reason AS reason, count(*) AS n_traces FROM stored.traces
@@ -116,13 +118,16 @@ def summarise(run: Run, connection: duckdb.DuckDBPyConnection, *, top: int = 10)
     """
     funnel = {row["step"]: int(row["n_traces"]) for row in _rows(connection, _FUNNEL)}
     scored = _rows(connection, _SCORES)[0]
-    fact: dict[str, Any] = next(iter(_rows(connection, _FACTS)), {"suite": None, "n_rejects": 0, "n_missing_cases": 0})
+    fact: dict[str, Any] = next(
+        iter(_rows(connection, _FACTS)), {"suite": None, "format": "", "n_rejects": 0, "n_missing_cases": 0}
+    )
     n, unscored = int(scored["n"]), funnel.get("unscored", 0)
     passed = funnel.get("judge", 0) + funnel.get("settled", 0)
     counts = {name: int(scored[f"n_{name}"]) for name in SCORES}
     return Summary(
         run_id=run.run_id,
         suite=fact["suite"],
+        format=fact["format"],
         n_traces=n,
         n_scored=n - unscored,
         n_unscored=unscored,
@@ -151,6 +156,7 @@ def _lines(of: Summary, top: int) -> Iterator[Line]:
         ("Run ", "dim"),
         (of.run_id[:12], "strong"),
         (f"  suite {of.suite}" if of.suite else "  without a suite", ""),
+        (f"  format {of.format}" if of.format else "", ""),
     ]
     yield []
     for step, n in of.funnel.items():
@@ -165,9 +171,10 @@ def _lines(of: Summary, top: int) -> Iterator[Line]:
     yield []
     rate = "none scored" if of.pass_rate is None else f"{of.pass_rate:.1%}"
     yield [("  pass rate ", ""), (rate, "strong"), (f"  {of.n_passed:,} of {of.n_scored:,} scored", "dim")]
-    for n, what in ((of.n_rejects, "records rejected (table rejects)"), (of.missing_cases, "cases without a trace")):
-        if n:
-            yield [(f"  {n:,} {what}", "warn")]
+    if of.n_rejects:
+        yield [(f"  {counted(of.n_rejects, 'record')} rejected (table rejects)", "warn")]
+    if of.missing_cases:
+        yield [(f"  {counted(of.missing_cases, 'case')} without a trace", "warn")]
     for title, items in (("Top reasons for triage", of.reasons), ("Why traces are unscored", of.unscored)):
         if items:
             yield []

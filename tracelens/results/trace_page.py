@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tracelens.results.page import WIDTH, Line, Style, safe, short
+from tracelens.results.page import WIDTH, Line, Style, counted, safe, short
 from tracelens.results.rows import Aligned, Row, TraceRows
 
 _STATUS: dict[str, tuple[str, Style]] = {
@@ -83,7 +83,7 @@ def _head(trace: Row) -> Iterator[Line]:
 def _findings(of: TraceRows) -> Iterator[Line]:
     """Errors first, then notes."""
     if not of.findings:
-        yield [("  ✓ ", "good"), (f"nothing found in {_count(len(of.calls), 'call')}", "")]
+        yield [("  ✓ ", "good"), (f"nothing found in {counted(len(of.calls), 'call')}", "")]
     for row in sorted(
         of.findings, key=lambda each: (each["severity"] != "error", each["rung"], _or(each["call_index"], -1))
     ):
@@ -224,13 +224,13 @@ def _route(trace: Row) -> Iterator[Line]:
 
 
 def _scores(trace: Row, names: Sequence[str]) -> Iterator[Line]:
-    """Scores in four columns; null stands as a dash, and a reason where all are null."""
+    """Scores in three columns; null stands as a dash, and a reason where all are null."""
     if all(trace[name] is None for name in names):
         yield [("  not evaluated: ", "warn"), (trace["null_reason"] or "no_reference", "")]
         return
-    for start in range(0, len(names), 4):
+    for start in range(0, len(names), 3):
         line: Line = [("  ", "")]
-        for name in names[start : start + 4]:
+        for name in names[start : start + 3]:
             value = trace[name]
             text = "–" if value is None else f"{value:.2f}"
             line += [(f"{name.removeprefix('accuracy_'):<17}", "dim"), (f"{text:<6}", _grade(value))]
@@ -267,10 +267,6 @@ def _wrapped(text: str, indent: str, first: str = "") -> Iterator[Line]:
     lines = textwrap.wrap(safe(text), WIDTH - len(indent), max_lines=3, placeholder=" …") or [""]
     for i, line in enumerate(lines):
         yield [((first if i == 0 and first else indent) + line, "")]
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def _or(value: Any, other: Any) -> Any:
