@@ -1,0 +1,61 @@
+"""Runs the notebooks and keeps what they show.
+
+    python -m benchmarks.notebooks
+
+Each runs in its own folder, as a reader would run it. What differs from run to run or from machine to machine (times,
+versions, identifiers) is not kept.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import nbformat
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
+FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
+KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
+
+
+def read(path: Path) -> NotebookNode:
+    """The notebook of a file."""
+    notebook: NotebookNode = nbformat.read(path, as_version=4)
+    return notebook
+
+
+def execute(path: Path) -> NotebookNode:
+    """The notebook with the outputs that it has now.
+
+    Args:
+        path: The notebook; the file stays as it is.
+    """
+    notebook = read(path)
+    client = NotebookClient(
+        notebook, timeout=300, kernel_name="python3", record_timing=False, resources={"metadata": {"path": path.parent}}
+    )
+    client.execute()
+    notebook.metadata = NotebookNode(KERNEL)
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number}"
+    return notebook
+
+
+def shown(notebook: NotebookNode) -> Iterator[tuple[int, str, str]]:
+    """What a notebook shows: number of the cell, kind, text. Pictures are told by their kind alone."""
+    for number, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            if "text" in output:
+                yield number, str(output["name"]), str(output["text"])
+            for kind, data in sorted(output.get("data", {}).items()):
+                yield number, str(kind), "" if kind.startswith("image/") else str(data)
+
+
+def main() -> None:
+    """Run all of them."""
+    for path in sorted(FOLDER.glob("*.ipynb")):
+        nbformat.write(execute(path), path)
+        print(path.name)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""The notebooks run, and show what they are kept with."""
+
+import re
+
+import pytest
+
+from benchmarks import notebooks
+
+ALL = sorted(notebooks.FOLDER.glob("*.ipynb"))
+
+
+def test_there_are_notebooks():
+    assert [path.stem for path in ALL] == ["first_look", "tau_bench"]
+
+
+@pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
+def test_no_output_tells_of_a_machine(path):
+    told = [text for _, _, text in notebooks.shown(notebooks.read(path))]
+    assert told
+    assert not [text for text in told if re.search(r"/(?:tmp|home|root|work|usr|Users)/", text)]
+
+
+def test_the_first_look_shows_what_it_is_kept_with():
+    path = notebooks.FOLDER / "first_look.ipynb"
+    assert list(notebooks.shown(notebooks.execute(path))) == list(notebooks.shown(notebooks.read(path)))
+
+
+def test_the_finding_comes_out_of_the_recorded_runs(shared):
+    """`python -m benchmarks.notebooks` makes it anew."""
+    path = notebooks.FOLDER / "tau_bench.ipynb"
+    fresh, kept = (list(notebooks.shown(each)) for each in (notebooks.execute(path), notebooks.read(path)))
+    assert fresh == kept
+    assert "200 traces, 1,164 calls" in fresh[0][2]
+
+
+def test_without_the_recorded_runs_it_takes_invented_ones(tmp_path):
+    for name in ("tau_bench.ipynb", "data/library_runs.json"):
+        to = tmp_path / "a" / "b" / name
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_bytes((notebooks.FOLDER / name).read_bytes())
+    fresh = list(notebooks.shown(notebooks.execute(tmp_path / "a" / "b" / "tau_bench.ipynb")))
+    assert "library_runs.json: 9 traces, 16 calls" in fresh[0][2]
+    assert "AUC" in fresh[-1][2] or "AUC" in fresh[-2][2]
