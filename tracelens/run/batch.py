@@ -12,6 +12,7 @@ import pyarrow as pa
 from tracelens import columns
 from tracelens.columns import Batch
 from tracelens.flatten import flatten
+from tracelens.run.arrow import by_trace
 from tracelens.run.assemble import trace_rows
 from tracelens.run.calls import Calls, call_frame, call_table, read_calls
 from tracelens.run.details import pair_details
@@ -89,8 +90,8 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     tables = {
         "calls": masked_table("calls", call_rows.append_column("schema_state", schemas.stored), plan),
         "expected": masked_table("expected", expected_table(matched, codes), plan),
-        "pairs": pa.concat_tables([pair_table(held[name], codes) for name in stored]),
-        "argument_diffs": pa.concat_tables([differs[name] for name in stored]),
+        "pairs": by_trace([pair_table(held[name], codes) for name in stored]),
+        "argument_diffs": by_trace([differs[name] for name in stored]),
         "steps": step_table(matched, calls, codes),
         "findings": findings.to_arrow(),
         "state_results": masked("state_results", judged.state_results, plan).to_arrow(),
