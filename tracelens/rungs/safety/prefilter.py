@@ -30,6 +30,8 @@ def marks(values: pl.Series, look: Look, given: Texts | None = None) -> npt.NDAr
     seen = given if given is not None else texts(values.to_arrow())
     room = np.empty((2, int(np.diff(seen.offsets).max()) + PADDING), np.uint8)
     mark_texts(seen.data, seen.offsets, look, room, out)
+    if values.null_count():
+        out[values.is_null().to_numpy()] = 0  # bytes may still lie below a null
     return out
 
 
