@@ -176,7 +176,7 @@ def _build() -> tuple[dict[str, Unit], dict[str, Unit]]:
         for line in lines.strip().splitlines():
             symbols, _, names = line.partition("|")
             factor, shown, *more = symbols.split()
-            rows.append((Unit(shown, dimension, Fraction(factor)), " ".join([shown, *more]), names))
+            rows.append((Unit(shown.replace("_", " "), dimension, Fraction(factor)), " ".join([shown, *more]), names))
     for unit, symbols, names in rows:
         exact |= dict.fromkeys(map(compose, _spaced(symbols)), unit)
         loose |= dict.fromkeys(map(default_string, _spaced(names)), unit)
