@@ -7,6 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tracelens.columns import Batch
+from tracelens.run.arrow import nullable
 from tracelens.run.calls import Calls
 from tracelens.run.matching import Matched
 from tracelens.run.plan import Plan
@@ -96,8 +97,7 @@ def _spread(values: pl.Series, trace: npt.NDArray[np.int64], n: int) -> pl.Serie
     """Values of some traces as a column of all, null elsewhere."""
     where = np.full(n, -1, np.int64)
     where[trace] = np.arange(trace.size)
-    rows = pl.Series(where)
-    return values.gather(rows.to_frame("r").select(pl.when(pl.col("r") >= 0).then("r")).to_series())
+    return values.gather(pl.Series(nullable(where, where < 0)))
 
 
 def _scores(matched: Matched, n: int, whole: B1) -> list[pl.Series]:
@@ -108,8 +108,7 @@ def _scores(matched: Matched, n: int, whole: B1) -> list[pl.Series]:
     chosen, trace = matched.best[keep], trace[keep]
     where = np.full(n, -1, np.int64)
     where[trace] = chosen
-    rows = pl.DataFrame({"r": where}).select(pl.when(pl.col("r") >= 0).then("r")).to_series()
-    return [series.gather(rows) for series in frame.get_columns()]
+    return pl.DataFrame(frame.to_arrow().take(nullable(where, where < 0))).get_columns()
 
 
 def _finding_counts(findings: pl.DataFrame, n: int) -> list[pl.Series]:

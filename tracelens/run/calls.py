@@ -132,9 +132,16 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
 
 
 def call_frame(table: pa.Table) -> pl.DataFrame:
-    """The calls of `call_table` as rungs get them."""
-    frame = pl.DataFrame(table.select(["in_score" if name == "scored" else name for name in RUNG_CALLS]))
-    return frame.with_columns(pl.col("tool", "arguments_state").cast(pl.String)).rename({"in_score": "scored"})
+    """The calls of `call_table` as rungs get them: texts of few values as plain strings."""
+    return pl.DataFrame({name: _plain(table["in_score" if name == "scored" else name]) for name in RUNG_CALLS})
+
+
+def _plain(column: pa.ChunkedArray) -> pl.Series:
+    """The column; a dictionary's texts row by row."""
+    if not pa.types.is_dictionary(column.type):
+        return pl.Series(column)
+    whole = columns.one_chunk(column)
+    return pl.Series(whole.dictionary).gather(pl.Series(whole.indices))
 
 
 def argument_texts(batch: Batch, arguments: Arguments) -> pa.ChunkedArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
 UNCAPTURED = ("not_captured", "truncated")
 """Argument states of which nobody knows the arguments."""
@@ -78,8 +79,25 @@ def text_codes(values: pl.Series) -> npt.NDArray[np.int64]:
         >>> bool(a == c), int(b)
         (True, -1)
     """
+    return numbered(values)[0]
+
+
+def numbered(values: pl.Series) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """A number for each distinct text, -1 for null, and the texts by number.
+
+    Args:
+        values: Strings with few distinct values.
+
+    Returns:
+        int64[n], and the distinct texts.
+
+    Example:
+        >>> numbers, texts = numbered(pl.Series(["x", None, "y", "x"]))
+        >>> numbers.tolist(), texts
+        ([0, -1, 1, 0], ['x', 'y'])
+    """
     if values.null_count() == len(values):
-        return np.full(len(values), -1, np.int64)
-    distinct = values.drop_nulls().unique()
-    numbers = pl.Series(np.arange(len(distinct)), dtype=pl.Int64)
-    return np.asarray(values.replace_strict(distinct, numbers, default=-1, return_dtype=pl.Int64).to_numpy())
+        return np.full(len(values), -1, np.int64), []
+    encoded = values.cast(pl.String).to_arrow().dictionary_encode()
+    numbers = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.asarray(numbers), encoded.dictionary.to_pylist()

@@ -11,7 +11,9 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
+from tracelens.rungs.facts import numbered
 from tracelens.rungs.schema.compile import Compiler
 from tracelens.rungs.schema.engine import Engine
 from tracelens.rungs.schema.truth import CompiledSchema, compile_schema
@@ -162,26 +164,20 @@ class Catalogue:
         Returns:
             int32[n]: an id, `UNKNOWN` or `EXEMPT`.
         """
-        n = tools.len()
-        frame = pl.DataFrame(
-            {
-                "tool": tools.cast(pl.String),
-                "agent": agents.cast(pl.String)
-                if agents is not None
-                else pl.Series([None], dtype=pl.String).new_from_index(0, n),
-                "definitions": definitions if definitions is not None else np.full(n, -1, np.int32),
-            }
-        )
-        distinct = frame.unique(maintain_order=True)
-        ids = [self._find(tool, agent, texts[d] if d >= 0 else None) for tool, agent, d in distinct.iter_rows()]
-        joined = frame.join(
-            distinct.with_columns(pl.Series("id", ids, dtype=pl.Int32)),
-            on=["tool", "agent", "definitions"],
-            how="left",
-            nulls_equal=True,
-            maintain_order="left",
-        )
-        return joined["id"].to_numpy().astype(np.int32)
+        none = np.full(tools.len(), -1, np.int64)
+        tool, names = numbered(tools)
+        agent, owners = numbered(agents) if agents is not None else (none, [])
+        given = definitions if definitions is not None else none
+        # The three numbers of a call, each counted from -1, as one number: few of these are distinct.
+        shape = (len(names) + 1, len(owners) + 1, len(texts) + 1)
+        keys = np.ravel_multi_index((tool + 1, agent + 1, given + 1), shape)
+        encoded = pa.array(keys).dictionary_encode()
+        places = zip(*np.unravel_index(encoded.dictionary.to_numpy(), shape), strict=True)
+        ids = [
+            self._find(*(known[k - 1] if k else None for known, k in zip((names, owners, texts), place, strict=True)))
+            for place in places
+        ]
+        return np.asarray(np.array(ids, np.int32)[encoded.indices.to_numpy()])
 
     def _find(self, tool: str | None, agent: str | None, definitions: str | None) -> int:
         recorded = self._read(definitions) if definitions is not None else {}
