@@ -7,14 +7,16 @@ from collections.abc import Callable, Mapping
 import polars as pl
 import pyarrow as pa
 
+from tracelens.kernels.reference.paths import parse_path, render_path
 from tracelens.run.plan import Plan
+from tracelens.rungs.safety import mask
 from tracelens.rungs.safety.scan import mask_leaves, mask_series
 
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "traces": ("final_answer", "tags", "tools"),
     "calls": ("arguments", "result", "error"),
     "expected": ("arguments",),
-    "findings": ("message", "value"),
+    "findings": ("path", "message", "value"),
     "state_results": ("reason", "observed", "expected"),
     "rejects": ("text", "reason"),
 }
@@ -51,7 +53,19 @@ def _masked(name: str, column: Callable[[str], pl.Series], plan: Plan) -> list[p
     if name == "argument_diffs":
         paths = column("path").cast(pl.String)
         pairs = [(text, mask_leaves(paths, text)) for text in map(column, LEAVES)]
+        pairs.append((paths, _masked_paths(paths)))
     else:
         given = [text for text in map(column, TEXTS[name]) if text.dtype == pl.String]
-        pairs = [(text, mask_series(text)) for text in given]
+        pairs = [(text, _masked_paths(text) if text.name == "path" else mask_series(text)) for text in given]
     return [after for before, after in pairs if after is not before]
+
+
+def _masked_paths(paths: pl.Series) -> pl.Series:
+    """Paths without secrets: a key may be one. The same series where there is none."""
+    distinct = paths.unique()
+    shown = mask_series(distinct)
+    if shown is distinct:
+        return paths
+    changed = distinct.filter(shown != distinct).to_list()
+    new = [render_path([mask(part) if isinstance(part, str) else part for part in parse_path(path)]) for path in changed]
+    return paths.replace(changed, new)
