@@ -85,7 +85,8 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
 
     traces = pl.concat([traces, decide(traces, found, details, open_questions, plan.routing)], how="horizontal")
     findings = apply_waivers(findings, traces.select("trace", "case_id"), plan.suite.waive)
-    traces = traces.join(waived_traces(findings), on="trace", how="left", maintain_order="left")
+    waived = waived_traces(findings).join(_below(missed, traces, plan), on="trace", how="anti")
+    traces = traces.join(waived, on="trace", how="left", maintain_order="left")
     stored = plan.suite.match.rows
     tables = {
         "calls": masked_table("calls", call_rows.append_column("schema_state", schemas.stored), plan),
@@ -116,6 +117,12 @@ def _traces(
     needless = _needless(batch, matched)
     diagnostics = diagnose(frame, _trace_frame(batch), prices=plan.prices, needless=needless, tools=calls.names.code)
     return trace_rows(batch, calls, matched, judged.traces, diagnostics, findings, plan)
+
+
+def _below(missed: pl.DataFrame, traces: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Traces below a threshold, which no waiver of a finding covers."""
+    decided = traces.filter(pl.col("state_ok")) if plan.routing.state_decides else traces.clear()
+    return missed.select("trace").join(decided.select("trace"), on="trace", how="anti")
 
 
 def _trace_frame(batch: Batch) -> pl.DataFrame:

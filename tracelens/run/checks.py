@@ -74,7 +74,7 @@ def rerouted(traces: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
 
     Args:
         traces: Rows of `traces`, without ``run_id``.
-        found: Findings of the checks: ``trace_id``, ``severity``, ``message``.
+        found: Findings of the checks: ``trace_id``, ``severity``, ``message``, ``waived_until``.
 
     Returns:
         The rows with route, counts and reasons brought up to date; ``checks_ok`` is set in every row.
@@ -84,8 +84,13 @@ def rerouted(traces: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
         pl.col("message").filter(errors).unique(maintain_order=True).alias("new_reasons"),
         errors.sum().cast(pl.Int32).alias("new_errors"),
         (~errors).sum().cast(pl.Int32).alias("new_notes"),
+        pl.col("waived_until").filter(errors).min().alias("new_until"),
+        (errors & pl.col("waived_until").is_null()).any().alias("new_open"),
     )
     failed = pl.col("new_errors").fill_null(0) > 0
+    # A trace that failed before needs its own waiver as well, and counts again with whichever ends first.
+    covered = ~pl.col("new_open") & (pl.col("failed_rung").is_null() | pl.col("waived_until").is_not_null())
+    until = pl.min_horizontal("waived_until", "new_until")
     joined = traces.with_columns(pl.col("trace_id").cast(pl.String)).join(
         by_trace, on="trace_id", how="left", maintain_order="left"
     )
@@ -97,6 +102,6 @@ def rerouted(traces: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:
         passed=pl.when(failed).then(pl.lit(value=False)).otherwise("passed"),
         failed_rung=pl.when(failed).then(pl.lit(1, pl.Int8)).otherwise("failed_rung"),
         unscored_reason=pl.when(failed).then(None).otherwise(pl.col("unscored_reason").cast(pl.String)),
-        waived_until=pl.when(failed).then(None).otherwise("waived_until"),
+        waived_until=pl.when(~failed).then("waived_until").when(~covered).then(None).otherwise(until),
         reasons=pl.when(failed).then(pl.concat_list("reasons", "new_reasons")).otherwise("reasons"),
-    ).drop("new_reasons", "new_errors", "new_notes")
+    ).drop("new_reasons", "new_errors", "new_notes", "new_until", "new_open")
