@@ -73,6 +73,14 @@ def test_each_pairing_keeps_its_own_meaning(tmp_path):
     ]
 
 
+def test_a_suite_may_want_no_rows_at_all(tmp_path):
+    results = score(tmp_path, [trace("t", [call("a", x=1)], [call("a", x=2)])], {"match": {"rows": []}})
+    assert results.pairs.is_empty()
+    assert results.argument_diffs.is_empty()
+    row = by_trace(results.traces)["t"]
+    assert (row["accuracy_optimal"], row["reasons"][0]) == (0.5, "call 0: a.x is 1, expected 2")
+
+
 def test_identical_calls_are_each_a_call_of_their_own(tmp_path):
     poll = call("poll", job=5)
     lines = [

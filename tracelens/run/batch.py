@@ -91,8 +91,8 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     tables = {
         "calls": masked_table("calls", call_rows.append_column("schema_state", schemas.stored), plan),
         "expected": masked_table("expected", expected_table(matched, codes), plan),
-        "pairs": by_trace([pair_table(held[name], codes) for name in stored]),
-        "argument_diffs": by_trace([differs[name] for name in stored]),
+        "pairs": by_trace([pair_table(held[name], codes) for name in stored] or [pair_table(held[OPTIMAL], codes)[:0]]),
+        "argument_diffs": by_trace([differs[name] for name in stored] or [differs[OPTIMAL][:0]]),
         "steps": step_table(matched, calls, codes),
         "findings": findings.to_arrow(),
         "state_results": masked("state_results", judged.state_results, plan).to_arrow(),
