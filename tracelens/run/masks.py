@@ -67,5 +67,7 @@ def _masked_paths(paths: pl.Series) -> pl.Series:
     if shown is distinct:
         return paths
     changed = distinct.filter(shown != distinct).to_list()
-    new = [render_path([mask(part) if isinstance(part, str) else part for part in parse_path(path)]) for path in changed]
+    new = [
+        render_path([mask(part) if isinstance(part, str) else part for part in parse_path(path)]) for path in changed
+    ]
     return paths.replace(changed, new)
