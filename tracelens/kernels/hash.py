@@ -83,7 +83,7 @@ def hash_key(key: bytes) -> np.uint64:
     """`hash_key_bytes` of a Python byte string.
 
     Example:
-        >>> hash_key(b"date") == hash_key(b"date"), hash_key(b"date") == hash_key(b"data")
+        >>> bool(hash_key(b"date") == hash_key(b"date")), bool(hash_key(b"date") == hash_key(b"data"))
         (True, False)
     """
     buf = np.zeros(len(key) + PADDING, dtype=np.uint8)

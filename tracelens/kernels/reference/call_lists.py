@@ -78,10 +78,12 @@ def _expected(entry: Any, at: int) -> tuple[Call, Any]:
 
 def _arguments(given: Any) -> tuple[Any, bool]:
     """Arguments as an object, and whether they are one; text is decoded at most twice."""
-    value = {} if given is None or given == "" else given
+    blank = isinstance(given, str) and not given.strip(" \t\r\n")
+    value = {} if given is None or blank else given
     try:
         for _ in range(2):
             value = parse(value) if isinstance(value, str) else value
+            value = {} if value is None else value
         canonical(value)
     except ValueError:
         return {}, False
