@@ -65,6 +65,33 @@ class Arguments:
         return self.data[self.begin[row] : self.end[row]].tobytes()
 
 
+@dataclass(frozen=True, slots=True)
+class CallArguments:
+    """The arguments of n calls, of which equal ones were read once.
+
+    Attributes:
+        distinct: What was read.
+        row: int64[n], where each call's arguments stand there.
+        state: uint8[n], their states.
+    """
+
+    distinct: Arguments
+    row: npt.NDArray[np.int64]
+    state: npt.NDArray[np.uint8]
+
+    @classmethod
+    def of(cls, distinct: Arguments, row: npt.NDArray[np.int64]) -> CallArguments:
+        """The arguments of calls, from where they stand."""
+        return cls(distinct, row, distinct.state[row])
+
+    def __len__(self) -> int:
+        return self.row.size
+
+    def text(self, call: int) -> bytes:
+        """The (decoded) text of one call."""
+        return self.distinct.text(int(self.row[call]))
+
+
 def read_arguments(values: pa.Array | pa.ChunkedArray, forms: npt.NDArray[np.uint8]) -> Arguments:
     """Read the arguments of n calls.
 
@@ -84,7 +111,11 @@ def read_arguments(values: pa.Array | pa.ChunkedArray, forms: npt.NDArray[np.uin
         >>> [STATES[code] for code in got.state]
         ['object', 'empty', 'invalid_json']
     """
-    source = columns.texts(values)
+    return read_texts(columns.texts(values), forms)
+
+
+def read_texts(source: columns.Texts, forms: npt.NDArray[np.uint8]) -> Arguments:
+    """`read_arguments` of texts that are at hand already."""
     if source.data.size > np.iinfo(np.int32).max:
         raise InputError(
             f"the arguments of one batch take {source.data.size:,} bytes, more than 2 GiB",

@@ -22,7 +22,6 @@ from tracelens.rungs.units import CallArrays, Credit, Related, Units, joined_cal
 def call_arrays(calls: np.ndarray, top: np.ndarray) -> CallArrays:
     """Records of one side as the arrays rungs take."""
     flags = calls["flags"]
-    first = np.append(calls["top_first"], len(top)).astype(np.int64)
     return CallArrays(
         code=calls["code"].copy(),
         hi=calls["hi"].copy(),
@@ -30,10 +29,9 @@ def call_arrays(calls: np.ndarray, top: np.ndarray) -> CallArrays:
         captured=flags & CAPTURED != 0,
         usable=(flags & USABLE != 0) | (flags & CAPTURED == 0),
         malformed=flags & MALFORMED_ENTRY != 0,
-        top_first=first,
-        top_key=top["key"].copy(),
-        top_hi=top["hi"].copy(),
-        top_lo=top["lo"].copy(),
+        top_first=calls["top_first"].astype(np.int64),
+        top_count=calls["top_count"].astype(np.int64),
+        top=top,
         raw_hi=calls["hi"].copy(),
         raw_lo=calls["lo"].copy(),
     )

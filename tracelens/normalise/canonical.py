@@ -18,7 +18,7 @@ from tracelens import columns
 from tracelens.kernels.containers import container_digests
 from tracelens.kernels.digest import EMPTY_TRIE, R_DEFAULT, R_EXACT, SEED_TIME, RuleTrie, bind, hash_rows, leaf_digests
 from tracelens.kernels.fold import folds
-from tracelens.kernels.scan import OBJECT, STRING
+from tracelens.kernels.scan import STRING
 from tracelens.kernels.shred import Tape, shred
 
 U64 = npt.NDArray[np.uint64]
@@ -198,6 +198,7 @@ def _fill_slow(
 
 
 def string_room(tape: Tape) -> npt.NDArray[np.uint8]:
-    """Scratch for the longest string, with padding."""
-    lengths = np.where(tape.kind < OBJECT, tape.end - tape.start, 0)
+    """Scratch for the longest string, with padding; no string is longer than the text it stands in."""
+    roots = tape.first[:-1][tape.first[1:] > tape.first[:-1]]
+    lengths = tape.end[roots] - tape.start[roots]
     return np.empty(int(lengths.max(initial=0)) + 2 * columns.PADDING, np.uint8)

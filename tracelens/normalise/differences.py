@@ -66,7 +66,8 @@ def differences(actual: Compared, expected: Compared, program: Program, pair_a: 
     """
     usable = actual.usable(pair_a) & expected.usable(pair_e)
     rows = np.flatnonzero(usable)
-    a, e = actual.side(), expected.side()
+    a = actual.side()
+    e = a if expected is actual else expected.side()
     pair, entry_a, entry_e, status = _align(a, e, program, pair_a[rows], pair_e[rows])
     frame = pl.DataFrame(
         {

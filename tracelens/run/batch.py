@@ -16,11 +16,13 @@ from tracelens.run.arrow import by_trace
 from tracelens.run.assemble import trace_rows
 from tracelens.run.calls import Calls, call_frame, call_table, read_calls
 from tracelens.run.details import pair_details
+from tracelens.run.expected import expected_of
 from tracelens.run.judging import Judged, check_schemas, failures, gaps, judge
 from tracelens.run.masks import masked, masked_table
-from tracelens.run.matching import Matched, digest_calls, match
+from tracelens.run.matching import Forms, Matched, digest_pool, match
 from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
+from tracelens.run.pool import Side, pool_arguments
 from tracelens.run.rows import difference_table, expected_table, pair_table, place, step_table
 from tracelens.rungs.diagnostics import diagnose
 from tracelens.rungs.routing import decide, threshold_failures
@@ -61,14 +63,19 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     if plan.suite.wrappers:
         batch = flatten(batch, plan.suite.wrappers)
     codes = NameCodes(plan.suite)
-    calls = read_calls(batch, plan.suite, codes)
-    actual = digest_calls(calls.names.code, codes.names, calls.arguments, plan)
+    expected = expected_of(batch, plan.cases)
+    names, expected_names = codes.resolve(batch.calls["name"]), codes.resolve(expected.calls["name"])
+    pool = pool_arguments(Side.of(batch.calls, names), Side.of(expected.calls, expected_names), codes.names)
+    digests = digest_pool(pool, codes, plan)
+    calls = read_calls(batch, names, pool.actual, plan.suite)
+    actual = Forms.of(names, pool.actual, digests, codes, plan)
+    wanted = Forms.of(expected_names, pool.expected, digests, codes, plan)
     call_rows = call_table(batch, calls, codes, actual.hi, actual.lo)
     frame = call_frame(call_rows)
-    schemas = check_schemas(batch, calls, frame, plan)
+    schemas = check_schemas(batch, calls, pool, frame, plan)
     frame = frame.with_columns(schemas.state)
-    matched = match(batch, calls, actual, codes, plan)
-    judged = judge(batch, calls, frame, schemas, plan)
+    matched = match(batch, calls, expected, (actual, wanted), digests, plan)
+    judged = judge(batch, calls, pool, frame, schemas, plan)
     findings = masked("findings", judged.findings, plan)
     held = {name: place(matched, calls, name) for name in dict.fromkeys([OPTIMAL, *plan.suite.match.rows])}
     differs = {

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens import columns
-from tracelens.arguments import S_EMPTY, S_OBJECT, S_TEXT, STATES, Arguments, read_arguments
+from tracelens.arguments import S_EMPTY, S_OBJECT, S_TEXT, STATES, CallArguments
 from tracelens.columns import Batch
 from tracelens.run.arrow import coded, nullable
 from tracelens.run.names import NameCodes, Names
@@ -44,7 +44,7 @@ class Calls:
     trace: I64
     index: npt.NDArray[np.int32]
     names: Names
-    arguments: Arguments
+    arguments: CallArguments
     executed: B1
     denied: B1
     malformed: B1
@@ -56,19 +56,19 @@ class Calls:
         return np.flatnonzero(self.in_score)
 
 
-def read_calls(batch: Batch, suite: Suite, codes: NameCodes) -> Calls:
-    """Read the calls of a batch.
+def read_calls(batch: Batch, names: Names, arguments: CallArguments, suite: Suite) -> Calls:
+    """Say which calls of a batch count.
 
     Args:
         batch: Whole traces.
-        suite: Says which names mean the same, and which calls count.
-        codes: Gives out name codes; shared with the expected side.
+        names: Codes and kinds of their calls.
+        arguments: Their arguments.
+        suite: Says which calls count.
 
     Returns:
         The calls, in order.
     """
     table = batch.calls
-    names = codes.resolve(table["name"])
     malformed = columns.numbers(table["malformed"]).astype(np.bool_)
     denied = columns.numbers(pc.equal(table["status"], "denied"), default=False).astype(np.bool_)
     in_score = ~names.output_tool & ~names.handoff
@@ -76,13 +76,12 @@ def read_calls(batch: Batch, suite: Suite, codes: NameCodes) -> Calls:
         in_score &= columns.numbers(table["depth"]) == 0
     if suite.match.count == "executed":
         in_score &= ~denied
-    arguments = read_arguments(table["arguments"], columns.numbers(table["arguments_form"]))
     trace = columns.numbers(table["trace"]).astype(np.int64)
     index = columns.numbers(table["call_index"])
     return Calls(trace, index, names, arguments, ~denied, denied, malformed, in_score)
 
 
-def digested(arguments: Arguments) -> B1:
+def digested(arguments: CallArguments) -> B1:
     """bool[n]: calls whose arguments have a digest, being an object or a text."""
     state = arguments.state
     return np.asarray((state == S_OBJECT) | (state == S_EMPTY) | (state == S_TEXT), np.bool_)
@@ -118,7 +117,7 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
             "tool": codes.coded(calls.names.code),
             "arguments": argument_texts(batch, calls.arguments),
             "arguments_state": coded(calls.arguments.state, STATES),
-            "decoded_times": calls.arguments.decoded_times,
+            "decoded_times": calls.arguments.distinct.decoded_times[calls.arguments.row],
             "arguments_repair": table["repair"],
             "executed": calls.executed,
             "denied": calls.denied,
@@ -144,10 +143,11 @@ def _plain(column: pa.ChunkedArray) -> pl.Series:
     return pl.Series(whole.dictionary).gather(pl.Series(whole.indices))
 
 
-def argument_texts(batch: Batch, arguments: Arguments) -> pa.ChunkedArray:
+def argument_texts(batch: Batch, arguments: CallArguments) -> pa.ChunkedArray:
     """The text of each call's arguments, decoded where that took several steps; null where none was recorded."""
     given = batch.calls["arguments"]
-    reopened = np.flatnonzero((arguments.decoded_times > 1) & (arguments.state <= S_EMPTY))
+    distinct = arguments.distinct
+    reopened = np.flatnonzero(((distinct.decoded_times > 1) & (distinct.state <= S_EMPTY))[arguments.row])
     if reopened.size == 0:
         return given
     texts = given.to_pylist()

@@ -13,6 +13,7 @@ from tracelens.columns import Batch
 from tracelens.run.arrow import coded
 from tracelens.run.calls import Calls
 from tracelens.run.plan import Plan
+from tracelens.run.pool import Pool, of_calls, rounds
 from tracelens.rungs.answers import check_answers
 from tracelens.rungs.facts import nothing
 from tracelens.rungs.fields import check_fields
@@ -21,8 +22,10 @@ from tracelens.rungs.invariants import check_invariants
 from tracelens.rungs.milestones import check_milestones
 from tracelens.rungs.routing import FAILURES, GAPS
 from tracelens.rungs.safety.scan import scan
-from tracelens.rungs.schema.check import STATES, check
+from tracelens.rungs.schema.catalogue import EXEMPT
+from tracelens.rungs.schema.check import COLUMNS, STATES, check
 from tracelens.rungs.state import state_findings
+from tracelens.suite import Suite
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +52,13 @@ class Judged:
     state_results: pl.DataFrame
 
 
-def check_schemas(batch: Batch, calls: Calls, frame: pl.DataFrame, plan: Plan) -> Schemas:
+def check_schemas(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, plan: Plan) -> Schemas:
     """Hold every call against the schema of its tool.
 
     Args:
         batch: The batch.
         calls: Its calls.
+        pool: Their arguments.
         frame: The same as rungs get them.
         plan: The compiled suite.
     """
@@ -71,10 +75,23 @@ def check_schemas(batch: Batch, calls: Calls, frame: pl.DataFrame, plan: Plan) -
         agents = agents.zip_with(agents.is_not_null(), of_trace)
     of_call = catalogue.assign(frame["tool"], agents, definitions, texts)
     # What a format writes as JSON text is decoded once; more than that is the sender's doing, and worth a note.
-    prescribed = (columns.numbers(batch.calls["arguments_form"]) == columns.JSON_STRING).astype(np.uint8)
-    found = check(calls.arguments, of_call, catalogue, frame["tool"], prescribed)
-    stored = coded(found.state, STATES)
-    return Schemas(pl.Series("schema_state", stored).cast(pl.String), stored, _by_call(found.findings, frame))
+    prescribed = (pool.form == columns.JSON_STRING).astype(np.uint8)
+    row, state, parts = calls.arguments.row, np.empty(len(calls.arguments), np.uint8), [pl.DataFrame(schema=COLUMNS)]
+    for told, asked in rounds(row, of_call, len(pool.arguments), EXEMPT):
+        found = check(pool.arguments, asked, catalogue, pool.tools, prescribed)
+        state[told] = found.state[row[told]]
+        parts.append(of_calls(found.findings, told, row[told]))
+    stored = coded(state, STATES)
+    findings = pl.concat(parts)
+    if len(parts) > 2:
+        findings = findings.sort("call", maintain_order=True)
+    return Schemas(pl.Series("schema_state", stored).cast(pl.String), stored, _by_call(findings, frame))
+
+
+def _fields(calls: Calls, pool: Pool, frame: pl.DataFrame, suite: Suite) -> pl.DataFrame:
+    """Findings of the field checks."""
+    found = check_fields(pool.arguments, pool.tools, suite.fields)
+    return _by_call(of_calls(found, np.arange(len(calls.arguments)), calls.arguments.row), frame)
 
 
 def _by_call(found: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
@@ -107,23 +124,24 @@ def _answers(traces: pl.DataFrame, plan: Plan) -> tuple[pl.Series, pl.DataFrame]
     return result.ok.alias("answer_ok"), findings
 
 
-def judge(batch: Batch, calls: Calls, frame: pl.DataFrame, schemas: Schemas, plan: Plan) -> Judged:
+def judge(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, schemas: Schemas, plan: Plan) -> Judged:
     """Run every rung that needs no reference.
 
     Args:
         batch: The batch.
         calls: Its calls.
+        pool: Their arguments.
         frame: The same as rungs get them, with ``schema_state`` and canonical digests.
         schemas: Rung one.
         plan: The compiled suite.
     """
     suite = plan.suite
     traces = pl.DataFrame(batch.traces.drop_columns(["tools"]))
-    safety = scan(frame, traces, plan.safety)
+    safety = scan(frame, traces, plan.safety, pool.as_stored)
     invariants = check_invariants(frame, traces, suite.invariants)
     milestones = check_milestones(frame, traces, plan.milestones)
     answer_ok, answers = _answers(traces, plan)
-    fields = _by_call(check_fields(calls.arguments, frame["tool"], suite.fields), frame)
+    fields = _fields(calls, pool, frame, suite)
     state = plan.state.evaluate(traces.select("trace", "trace_id", "case_id"))
     verdicts = pl.concat([invariants.traces, milestones.traces.drop("trace")], how="horizontal").with_columns(
         answer_ok, *_safety(traces, safety, plan), *_state(traces, state)

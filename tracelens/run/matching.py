@@ -10,42 +10,75 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TEXT, S_TRUNCATED, Arguments, read_arguments
+from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TEXT, S_TRUNCATED, CallArguments
 from tracelens.columns import Batch
+from tracelens.kernels.calls import TOP
 from tracelens.kernels.reference.values import quote
 from tracelens.normalise.canonical import Canonical, canonical, digest_texts, raw_digests
 from tracelens.run.calls import Calls
-from tracelens.run.expected import Expected, expected_of
-from tracelens.run.names import NameCodes
+from tracelens.run.expected import Expected
+from tracelens.run.names import NameCodes, Names
 from tracelens.run.plan import Plan
+from tracelens.run.pool import Pool
 from tracelens.run.relations import Side, relate
 from tracelens.rungs.scores import UnitScores, score_units
 from tracelens.rungs.units import CallArrays, Credit, Related, Units, joined_calls
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
+U64 = npt.NDArray[np.uint64]
 B1 = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
-class Forms:
-    """One side's calls, read and digested.
+class Digests:
+    """The distinct arguments of a batch, digested.
 
     Attributes:
-        code: int32[n], name codes.
+        canonical: Digests under the rules of each row's tool.
+        hi: uint64[d], digest of each row; of a free text its canonical form.
+        lo: uint64[d].
+        raw_hi: uint64[d], digest before any rule.
+        raw_lo: uint64[d].
+        top: Top-level arguments as `kernels.calls` takes them, where ``canonical.top_first`` says.
+    """
+
+    canonical: Canonical
+    hi: U64
+    lo: U64
+    raw_hi: U64
+    raw_lo: U64
+    top: npt.NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True)
+class Forms:
+    """One side's calls.
+
+    Attributes:
+        names: Their names.
         tool: int64[n], tool numbers of the rules.
         arguments: Their arguments.
-        canonical: Digests under the rules.
         hi: uint64[n], digest of each call's arguments; of a free text its canonical form.
         lo: uint64[n].
     """
 
-    code: I32
+    names: Names
     tool: I64
-    arguments: Arguments
-    canonical: Canonical
-    hi: npt.NDArray[np.uint64]
-    lo: npt.NDArray[np.uint64]
+    arguments: CallArguments
+    hi: U64
+    lo: U64
+
+    @classmethod
+    def of(cls, names: Names, arguments: CallArguments, digests: Digests, codes: NameCodes, plan: Plan) -> Forms:
+        """Calls, from the digests of their distinct arguments."""
+        row = arguments.row
+        return cls(names, plan.rule_numbers(codes.names, names.code), arguments, digests.hi[row], digests.lo[row])
+
+    @property
+    def code(self) -> I32:
+        """int32[n], name codes."""
+        return self.names.code
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +89,7 @@ class Matched:
         expected: The expected side.
         actual_forms: All actual calls.
         expected_forms: All expected calls.
+        canonical: Digests of all distinct arguments.
         accepts_any: bool, expected calls without arguments.
         rows: int64, rows of actual calls that enter the scores; units count in these.
         expected_rows: int64, likewise of expected calls: hand-offs and output tools stay out on both sides.
@@ -71,6 +105,7 @@ class Matched:
     expected: Expected
     actual_forms: Forms
     expected_forms: Forms
+    canonical: Canonical
     accepts_any: B1
     rows: I64
     expected_rows: I64
@@ -83,9 +118,9 @@ class Matched:
     related: Related
 
 
-def digest_calls(code: I32, names: list[str], arguments: Arguments, plan: Plan) -> Forms:
-    """Digest one side's arguments under the rules of their tools."""
-    tool = plan.rule_numbers(names, code)
+def digest_pool(pool: Pool, codes: NameCodes, plan: Plan) -> Digests:
+    """Digest the distinct arguments under the rules of their tools."""
+    arguments, tool = pool.arguments, plan.rule_numbers(codes.names, pool.code)
     found = canonical(arguments.data, arguments.tape, tool, plan.program)
     hi, lo = found.root_hi, found.root_lo
     texts = np.flatnonzero(arguments.state == S_TEXT)
@@ -93,41 +128,57 @@ def digest_calls(code: I32, names: list[str], arguments: Arguments, plan: Plan) 
         hi, lo = hi.copy(), lo.copy()
         quoted = [quote(arguments.text(int(row)).decode()) for row in texts]
         hi[texts], lo[texts] = digest_texts(plan.program.apply_slow(-1, quoted))
-    return Forms(code, tool, arguments, found, hi, lo)
+    raw_hi, raw_lo = raw_digests(arguments.data, arguments.tape, found)
+    top = np.empty(found.top_entry.size, TOP)
+    top["key"] = arguments.tape.key_hash[found.top_entry]
+    top["hi"], top["lo"] = found.hi[found.top_entry], found.lo[found.top_entry]
+    return Digests(found, hi, lo, raw_hi, raw_lo, top)
 
 
-def match(batch: Batch, calls: Calls, actual: Forms, codes: NameCodes, plan: Plan) -> Matched:
+def match(
+    batch: Batch, calls: Calls, expected: Expected, sides: tuple[Forms, Forms], digests: Digests, plan: Plan
+) -> Matched:
     """Hold a batch's calls against their references.
 
     Args:
         batch: The batch.
         calls: Its calls.
-        actual: The same, digested.
-        codes: Name codes of both sides.
+        expected: Its references.
+        sides: The actual and the expected calls.
+        digests: Their arguments.
         plan: The compiled suite.
     """
-    expected = expected_of(batch, plan.cases)
-    forms = columns.numbers(expected.calls["arguments_form"]).astype(np.uint8)
-    accepts_any = forms <= columns.NULL
-    names = codes.resolve(expected.calls["name"])
-    read = read_arguments(expected.calls["arguments"], forms)
-    wanted = digest_calls(names.code, codes.names, read, plan)
+    actual, wanted = sides
+    accepts_any = columns.numbers(expected.calls["arguments_form"]).astype(np.uint8) <= columns.NULL
     rows = calls.scored_rows
     first = columns.group_offsets(calls.trace[rows], batch.traces.num_rows)
-    counts = ~names.output_tool & ~names.handoff
+    counts = ~wanted.names.output_tool & ~wanted.names.handoff
     expected_rows, before = np.flatnonzero(counts), columns.offsets_of(counts.astype(np.int64))
     e_first = before[expected.first]
     e_count = before[expected.first + expected.count] - e_first
     units = Units(first[expected.trace], np.diff(first)[expected.trace], e_first, e_count)
-    a = _arrays(actual, calls.malformed, rows)
-    e = _arrays(wanted, np.zeros(len(read), np.bool_), expected_rows)
+    a = _arrays(actual, digests, calls.malformed, rows)
+    e = _arrays(wanted, digests, np.zeros(counts.size, np.bool_), expected_rows)
     related = _related(units, _side(actual, rows), _side(wanted, expected_rows), accepts_any[expected_rows], plan)
     joined = _joined(batch, calls, rows) if plan.suite.match.parallel == "unordered" else None
     credit = Credit(plan.suite.match.credit.exact, plan.suite.match.credit.name)
     scores = score_units(units, a, e, related=related, joined=joined, credit=credit)
     best = best_units(expected.trace, scores.frame)
     return Matched(
-        expected, actual, wanted, accepts_any, rows, expected_rows, units, best, scores, a, e, joined, related
+        expected,
+        actual,
+        wanted,
+        digests.canonical,
+        accepts_any,
+        rows,
+        expected_rows,
+        units,
+        best,
+        scores,
+        a,
+        e,
+        joined,
+        related,
     )
 
 
@@ -150,18 +201,10 @@ def best_units(trace: I64, scores: pl.DataFrame) -> I64:
     return np.asarray(order[first], np.int64)
 
 
-def _arrays(forms: Forms, malformed: B1, rows: I64) -> CallArrays:
+def _arrays(forms: Forms, digests: Digests, malformed: B1, rows: I64) -> CallArrays:
     """What the kernels see of some calls."""
-    arguments, found = forms.arguments, forms.canonical
-    state = arguments.state[rows]
-    raw_hi, raw_lo = raw_digests(arguments.data, arguments.tape, found)
-    first = found.top_first
-    counts = np.diff(first)[rows]
-    offsets = columns.offsets_of(counts)
-    entry = found.top_entry
-    if rows.size != len(arguments):
-        where = np.repeat(first[:-1][rows] - offsets[:-1], counts) + np.arange(int(offsets[-1]))
-        entry = entry[where]
+    state, at = forms.arguments.state[rows], forms.arguments.row[rows]
+    first = digests.canonical.top_first
     return CallArrays(
         code=forms.code[rows],
         hi=forms.hi[rows],
@@ -169,18 +212,18 @@ def _arrays(forms: Forms, malformed: B1, rows: I64) -> CallArrays:
         captured=(state != S_NOT_CAPTURED) & (state != S_TRUNCATED),
         usable=(state == S_OBJECT) | (state == S_EMPTY) | (state == S_TEXT),
         malformed=malformed[rows],
-        top_first=offsets,
-        top_key=arguments.tape.key_hash[entry],
-        top_hi=found.hi[entry],
-        top_lo=found.lo[entry],
-        raw_hi=raw_hi[rows],
-        raw_lo=raw_lo[rows],
+        top_first=first[at],
+        top_count=np.diff(first)[at],
+        top=digests.top,
+        raw_hi=digests.raw_hi[at],
+        raw_lo=digests.raw_lo[at],
     )
 
 
 def _side(forms: Forms, rows: I64) -> Side:
     """Those calls of one side that enter the scores."""
-    return Side(forms.code[rows], forms.tool[rows], forms.arguments, rows)
+    arguments = forms.arguments
+    return Side(forms.code[rows], forms.tool[rows], arguments.distinct, arguments.row[rows])
 
 
 def _related(units: Units, actual: Side, wanted: Side, accepts_any: B1, plan: Plan) -> Related:

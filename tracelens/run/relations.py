@@ -45,8 +45,8 @@ class Side:
     Attributes:
         code: int32[n], name codes.
         tool: int64[n], tool numbers of the rules.
-        arguments: The arguments of all calls of that side.
-        rows: int64[n], where these calls stand among those.
+        arguments: All distinct arguments.
+        rows: int64[n], where those of these calls stand.
     """
 
     code: npt.NDArray[np.int32]

@@ -130,10 +130,11 @@ def difference_table(held: Placed, matched: Matched, plan: Plan, codes: NameCode
 def _differences(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64) -> pl.DataFrame:
     """``pair, path, status, actual, expected`` of pairs of calls."""
     special = _is_related(matched, pair_a, pair_e)
-    a = Compared(matched.actual_forms.arguments, matched.actual_forms.canonical)
-    e = Compared(matched.expected_forms.arguments, matched.expected_forms.canonical)
+    actual, expected = matched.actual_forms.arguments, matched.expected_forms.arguments
+    compared = Compared(actual.distinct, matched.canonical)
     plain = np.flatnonzero(~special)
-    found = differences(a, e, plan.program, pair_a[plain], pair_e[plain])
+    rows = actual.row[pair_a[plain]], expected.row[pair_e[plain]]
+    found = differences(compared, compared, plan.program, *rows)
     if not special.any():
         return found
     found = found.with_columns(pl.Series("pair", plain.astype(np.uint32)[found["pair"].to_numpy()]))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tracelens.kernels.calls import CALL, CAPTURED, JOINED, LINK, MALFORMED_ENTRY, TOP, USABLE
+from tracelens.kernels.calls import CALL, CAPTURED, JOINED, LINK, MALFORMED_ENTRY, USABLE
 from tracelens.kernels.multiset import SMALL, multiset_scores
 from tracelens.kernels.optimal import DENSE
 from tracelens.kernels.pairing import LINEAR, pair_units
@@ -59,10 +59,10 @@ class CallArrays:
         captured: False where arguments were not captured or truncated, bool [calls].
         usable: False where they are no JSON object (and no text), bool [calls].
         malformed: True where the entry is no call at all, bool [calls].
-        top_first: First top-level argument of each call, int64 [calls + 1].
-        top_key: Hash of each top-level argument's name, ascending within a call, uint64.
-        top_hi: Upper half of the digest of its canonical value.
-        top_lo: Lower half.
+        top_first: First top-level argument of each call in ``top``, int64 [calls].
+        top_count: How many it has, int64 [calls].
+        top: Hash of each top-level argument's name, ascending within a call, and digest of its canonical value, `TOP`;
+            calls of equal arguments may share theirs.
         raw_hi: Upper half of the digest of the arguments as JSON, before any rule; empty if not asked for.
         raw_lo: Lower half.
     """
@@ -74,9 +74,8 @@ class CallArrays:
     usable: B1
     malformed: B1
     top_first: I64
-    top_key: U64
-    top_hi: U64
-    top_lo: U64
+    top_count: I64
+    top: npt.NDArray[np.void]
     raw_hi: U64
     raw_lo: U64
 
@@ -85,14 +84,13 @@ class CallArrays:
 
     def records(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
         """Calls and top-level arguments as the kernels take them."""
-        calls, top = np.zeros(len(self), CALL), np.empty(len(self.top_key), TOP)
+        calls = np.zeros(len(self), CALL)
         calls["code"] = np.where(self.malformed, -1, self.code)
         calls["hi"], calls["lo"] = self.hi, self.lo
         calls["flags"] = USABLE * (self.usable & self.captured) + CAPTURED * self.captured
         calls["flags"] += MALFORMED_ENTRY * self.malformed
-        calls["top_first"], calls["top_count"] = self.top_first[:-1], np.diff(self.top_first)
-        top["key"], top["hi"], top["lo"] = self.top_key, self.top_hi, self.top_lo
-        return calls, top
+        calls["top_first"], calls["top_count"] = self.top_first, self.top_count
+        return calls, self.top
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,22 +16,26 @@ from tracelens.kernels.windows import Look, mark_texts
 from tracelens.rungs.safety.own import OwnPattern
 
 
-def marks(values: pl.Series, look: Look, given: Texts | None = None) -> npt.NDArray[np.uint64]:
+def marks(values: pl.Series, look: Look) -> npt.NDArray[np.uint64]:
     """uint64[n]: the groups of which each text holds a window, see `mark_texts`.
 
     Args:
         values: Strings; nulls are empty texts.
         look: What to look for.
-        given: The same texts as a kernel sees them, where the caller has them.
     """
-    out = np.zeros(len(values), np.uint64)
     if values.null_count() == len(values):
-        return out
-    seen = given if given is not None else texts(values.to_arrow())
-    room = np.empty((2, int(np.diff(seen.offsets).max()) + PADDING), np.uint8)
-    mark_texts(seen.data, seen.offsets, look, room, out)
+        return np.zeros(len(values), np.uint64)
+    out = marked(texts(values.to_arrow()), look)
     if values.null_count():
         out[values.is_null().to_numpy()] = 0  # bytes may still lie below a null
+    return out
+
+
+def marked(given: Texts, look: Look) -> npt.NDArray[np.uint64]:
+    """`marks` of texts as a kernel sees them."""
+    out = np.zeros(len(given), np.uint64)
+    room = np.empty((2, int(np.diff(given.offsets).max(initial=0)) + PADDING), np.uint8)
+    mark_texts(given.data, given.offsets, look, room, out)
     return out
 
 

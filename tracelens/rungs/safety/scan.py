@@ -15,10 +15,13 @@ from tracelens.rungs.safety.leaves import JSON_STATES
 from tracelens.rungs.safety.looks import look_for
 from tracelens.rungs.safety.masking import NAME_WINDOWS, WINDOWS, mask
 from tracelens.rungs.safety.plan import SafetyPlan
-from tracelens.rungs.safety.prefilter import marks, own_passes
+from tracelens.rungs.safety.prefilter import marked, marks, own_passes
+
+Given = tuple[Texts, npt.NDArray[np.int64]]
+"""Distinct texts, and which of them each call has."""
 
 
-def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Texts | None = None) -> pl.DataFrame:
+def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Given | None = None) -> pl.DataFrame:
     """Safety findings of a batch.
 
     A hit counts whatever became of the call; ``effect`` says whether it ran.
@@ -28,7 +31,7 @@ def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Te
             ``arguments_state`` str, ``executed`` bool.
         answers: One row per trace: ``trace`` u32, ``final_answer`` str?.
         plan: What to look for.
-        given: The arguments as a kernel sees them, where the caller has them.
+        given: The distinct arguments, where the caller has them.
 
     Returns:
         Findings of rung 1, by trace and call (answers after calls), masked when the pack ``secrets`` is on.
@@ -39,12 +42,12 @@ def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Te
     return concat_findings(parts) if parts else FINDING_SCHEMA.to_frame()
 
 
-def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Texts | None) -> pl.DataFrame:
+def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Given | None) -> pl.DataFrame:
     text, tools = calls["arguments"], calls["tool"]
     suspect = own_passes(text, tools, plan.own)
     seen = np.zeros(calls.height, np.uint64)
     if plan.looks:
-        seen = marks(text, plan.look(), given)
+        seen = marks(text, plan.look()) if given is None else marked(given[0], plan.look())[given[1]]
         loose = _loose(calls["arguments_state"])
         if loose.size:
             seen[loose] = marks(text.gather(loose), plan.look(loose=True))
