@@ -219,7 +219,7 @@ def _states(forms: npt.NDArray[np.uint8], shredded: Shredded) -> npt.NDArray[np.
     state[(kinds == NULL) | (shredded.error == E_EMPTY)] = S_EMPTY
     state[forms == columns.FREE_TEXT] = S_TEXT
     state[forms == columns.TRUNCATED] = S_TRUNCATED
-    state[forms == columns.NOT_CAPTURED] = S_NOT_CAPTURED
+    state[(forms == columns.NOT_CAPTURED) | (forms == columns.MASKED)] = S_NOT_CAPTURED
     return state
 
 

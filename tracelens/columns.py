@@ -19,11 +19,12 @@ from tracelens.errors import InternalError
 PADDING = 32
 """Zero bytes after the last text: a kernel may load eight bytes from any position of a text, and look ahead."""
 
-ABSENT, NULL, JSON_VALUE, JSON_STRING, FREE_TEXT, TRUNCATED, NOT_CAPTURED = range(7)
+ABSENT, NULL, JSON_VALUE, JSON_STRING, FREE_TEXT, TRUNCATED, NOT_CAPTURED, MASKED = range(8)
 """Values of ``arguments_form``: how the source held the arguments of a call.
 
 Absent; null; a structured value (its JSON text is kept); the contents of a string that should itself be JSON text;
-the input of a free-text tool; cut or evicted by the exporter; not captured because capture was off.
+the input of a free-text tool; cut or evicted by the exporter; not captured because capture was off; JSON text or free
+text of a stored run in which a secret was masked, so that nothing may be said of its values.
 """
 
 TEXT = pa.large_string()
@@ -34,7 +35,7 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
     """A schema from ``name=type``; the columns that are never null are marked below."""
     required = {
         "trace", "trace_id", "id_given", "has_calls", "source", "line", "record_hi", "record_lo", "call_index",
-        "malformed", "arguments_form", "depth", "reference_index", "expected_index", "offset", "reason", "text",
+        "malformed", "arguments_form", "depth", "reference_index", "expected_index", "reason", "text",
     }  # fmt: skip
     return pa.schema([pa.field(name, kind, nullable=name not in required) for name, kind in columns.items()])
 
@@ -111,8 +112,8 @@ EXPECTED = _schema(
 """
 
 REJECTS = _schema(source=TEXT, line=pa.int64(), offset=pa.int64(), reason=TEXT, text=TEXT)
-"""One row per record that cannot be read: its file, line (from 1), byte offset in the (decompressed) file, why, and
-its first 200 characters."""
+"""One row per record that cannot be read: its file, line (from 1), byte offset in the (decompressed) file (null where
+it could be read), why, and its first 200 characters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +130,8 @@ class Batch:
         notes: Remarks about the source, once each (for instance that a format does not record something).
         records: uint64[n, 2]: digests (high, low) that identify the input when hashed in order, whatever the blocks it
             was read in: of every record's bytes, bad and blank ones included, or of a table's files or rows.
+        masked_answers: bool[traces]: whether a secret was masked in the final answer; None where nothing of the batch
+            is masked, as in every batch that does not come from a stored run.
     """
 
     traces: pa.Table
@@ -139,6 +142,7 @@ class Batch:
     n_blank: int = 0
     notes: tuple[str, ...] = ()
     records: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
+    masked_answers: npt.NDArray[np.bool_] | None = None
 
     def checked(self) -> Batch:
         """This batch, after a look at what every later stage relies on: the schemas and the order of rows.
@@ -155,6 +159,23 @@ class Batch:
             if rows.size and (np.any(rows[1:] < rows[:-1]) or rows[-1] >= self.traces.num_rows):
                 raise InternalError(f"{name} are not ordered by trace")
         return self
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """What is known of an input that was read before, and of which only good and bad records are left.
+
+    Attributes:
+        input_digest: Its digest, as it was then.
+        n_merged: Records equal to an earlier one.
+        n_blank: Blank records.
+        notes: Remarks of that reading.
+    """
+
+    input_digest: str
+    n_merged: int
+    n_blank: int
+    notes: tuple[str, ...]
 
 
 def empty(schema: pa.Schema) -> pa.Table:

@@ -19,6 +19,7 @@ from tracelens.columns import (
     CALLS,
     JSON_STRING,
     JSON_VALUE,
+    MASKED,
     TEXT,
     Batch,
     numbers,
@@ -61,13 +62,14 @@ def _unwrapped(batch: Batch, dispatcher: str, rule: Wrapper) -> Batch:
     calls = batch.calls
     form = numbers(calls["arguments_form"])
     named = numbers(pc.fill_null(pc.equal(calls["name"], dispatcher), False))
-    rows = np.flatnonzero(named & ((form == JSON_VALUE) | (form == JSON_STRING)))
+    rows = np.flatnonzero(named & ((form == JSON_VALUE) | (form == JSON_STRING) | (form == MASKED)))
     found = _inside(one_chunk(calls["arguments"]).take(pa.array(rows)), rule)
     good = found.has("name", STRING)
     notes = batch.notes
     if int(good.sum()) < int(named.sum()):
         notes = (*notes, f"some calls of {dispatcher} hold no tool name at {rule.name} and stay as they are")
     arguments, inner = found.arguments("arguments")
+    inner = np.where(form[rows[found.parent]] == MASKED, np.uint8(MASKED), inner)
     made = {
         "name": found.text("name"),
         "arguments": arguments,

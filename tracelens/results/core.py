@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracelens import store
 from tracelens.results.page import counted
-from tracelens.results.scoring import run_folder, stored_input
+from tracelens.results.scoring import run_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -173,10 +173,18 @@ class Results:
     ) -> Results:
         """The same traces scored again with another suite, without their source.
 
+        Secrets are masked in stored traces. What rests on a masked value is not judged: it is null, with a reason, and
+        a note of the new run says so.
+
         Args:
             suite: As for `score`.
             out: A results folder; a temporary one when None.
+
+        Returns:
+            The results; with the suite of this run they are the same run, unless something was masked.
         """
+        from tracelens.run.again import stored_input
+
         return score(stored_input(self.run), suite, out=out, progress=False)
 
     def save(self, path: str | Path) -> Path:

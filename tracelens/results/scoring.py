@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from tracelens.results.progress import progress_line
 
 if TYPE_CHECKING:
-    from tracelens.store import Run
     from tracelens.suite import Suite
 
 
@@ -47,32 +46,6 @@ def run_folder(
             shutil.rmtree(folder, ignore_errors=True)
         raise
     return run, folder if out is None else None
-
-
-def stored_input(run: Run) -> Any:
-    """The traces of a run as an input that is opened already.
-
-    Args:
-        run: The run.
-
-    Returns:
-        A source for `run_folder`.
-    """
-    from tracelens.sources.detect import Opened
-    from tracelens.store import replay
-
-    facts = run.read("runs", ["format", "sources"]).to_dicts()
-    return Opened(
-        format_name=facts[0]["format"] if facts else "run",
-        explanation=f"the traces of run {run.run_id} are scored again",
-        names=tuple(facts[0]["sources"]) if facts else (),
-        blocks=lambda: ((_as_it_is, batch) for batch in replay(run)),
-    )
-
-
-def _as_it_is(batch: Any) -> Any:
-    """What parses a batch that is parsed."""
-    return batch
 
 
 def as_suite(suite: Suite | str | Path | Mapping[str, Any] | None) -> Suite:

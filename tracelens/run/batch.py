@@ -17,6 +17,7 @@ from tracelens.run.assemble import trace_rows
 from tracelens.run.calls import Calls, call_frame, call_table, read_calls
 from tracelens.run.details import pair_details
 from tracelens.run.expected import expected_of
+from tracelens.run.hidden import known_repetition
 from tracelens.run.judging import Judged, check_schemas, failures, gaps, judge
 from tracelens.run.masks import masked, masked_table
 from tracelens.run.matching import Forms, Matched, digest_pool, match
@@ -123,6 +124,7 @@ def _traces(
     """Rows of `traces`, all but the route."""
     needless = _needless(batch, matched)
     diagnostics = diagnose(frame, _trace_frame(batch), prices=plan.prices, needless=needless, tools=calls.names.code)
+    diagnostics = known_repetition(batch, calls.names.code, diagnostics)
     return trace_rows(batch, calls, matched, judged.traces, diagnostics, findings, plan)
 
 

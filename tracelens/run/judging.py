@@ -12,6 +12,7 @@ from tracelens import columns
 from tracelens.columns import Batch
 from tracelens.run.arrow import coded
 from tracelens.run.calls import Calls
+from tracelens.run.hidden import answer_gap, known_answers, unseen, with_states_before
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Pool, of_calls, rounds
 from tracelens.rungs.answers import check_answers
@@ -112,12 +113,12 @@ def _by_call(found: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _answers(traces: pl.DataFrame, plan: Plan) -> tuple[pl.Series, pl.DataFrame]:
+def _answers(batch: Batch, traces: pl.DataFrame, plan: Plan) -> tuple[pl.Series, pl.DataFrame]:
     """``answer_ok`` by trace, and the findings of the answer checks."""
     checks = plan.suite.answer
     if checks is None:
         return nothing("answer_ok", pl.Boolean, traces.height), finding_frame({"trace": []})
-    result = check_answers(traces["final_answer"], checks)
+    result = check_answers(known_answers(batch, traces["final_answer"]), checks)
     found = result.findings
     of_trace = {name: found[name] for name in ("severity", "code", "path", "message", "value")}
     findings = finding_frame({"trace": traces["trace"].gather(found["row"]), "rung": 1, **of_trace})
@@ -137,14 +138,14 @@ def judge(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, schemas: 
     """
     suite = plan.suite
     traces = pl.DataFrame(batch.traces.drop_columns(["tools"]))
-    safety = scan(frame, traces, plan.safety, pool.as_stored)
+    safety = scan(with_states_before(batch, frame), traces, plan.safety, pool.as_stored)
     invariants = check_invariants(frame, traces, suite.invariants)
     milestones = check_milestones(frame, traces, plan.milestones)
-    answer_ok, answers = _answers(traces, plan)
+    answer_ok, answers = _answers(batch, traces, plan)
     fields = _fields(calls, pool, frame, suite)
     state = plan.state.evaluate(traces.select("trace", "trace_id", "case_id"))
     verdicts = pl.concat([invariants.traces, milestones.traces.drop("trace")], how="horizontal").with_columns(
-        answer_ok, *_safety(traces, safety, plan), *_state(traces, state)
+        answer_ok, *_safety(batch, traces, safety, plan), *_state(traces, state)
     )
     findings = concat_findings(
         [schemas.findings, fields, safety, invariants.findings, answers, milestones.findings, state_findings(state)]
@@ -152,14 +153,14 @@ def judge(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, schemas: 
     return Judged(findings, verdicts, state)
 
 
-def _safety(traces: pl.DataFrame, findings: pl.DataFrame, plan: Plan) -> list[pl.Series]:
+def _safety(batch: Batch, traces: pl.DataFrame, findings: pl.DataFrame, plan: Plan) -> list[pl.Series]:
     """``safety_hits`` and ``safety_ok`` by trace."""
     n = traces.height
     if not plan.safety.active:
         return [nothing("safety_hits", pl.Int32, n), nothing("safety_ok", pl.Boolean, n)]
     errors = findings.filter(pl.col("severity") == "error")["trace"].to_numpy()
     hits = pl.Series("safety_hits", np.bincount(errors, minlength=n).astype(np.int32))
-    whole = traces["has_calls"] & traces["complete"].fill_null(value=True)
+    whole = traces["has_calls"] & traces["complete"].fill_null(value=True) & ~pl.Series(unseen(batch, plan))
     ok = pl.select(pl.when(hits > 0).then(False).when(whole).then(True).alias("safety_ok")).to_series()
     return [hits, ok]
 
@@ -214,7 +215,10 @@ def gaps(batch: Batch, frame: pl.DataFrame, judged: Judged, plan: Plan) -> pl.Da
         why = pl.col(f"{name}_reason")
         found.append(_gap(judged.traces.filter(why.is_not_null()), rung, pl.format(f"{name}: {{}}", why)))
     if plan.suite.answer is not None:
-        found.append(_gap(judged.traces.filter(pl.col("answer_ok").is_null()), 1, pl.lit("answer_not_recorded")))
+        answers = judged.traces.with_columns(answer_gap(batch).alias("why")).filter(pl.col("answer_ok").is_null())
+        found.append(_gap(answers, 1, pl.col("why")))
+    if batch.masked_answers is not None:
+        found.append(_gap(traces.filter(pl.Series(unseen(batch, plan))), 1, pl.lit("safety: arguments_masked")))
     return pl.concat([GAPS.to_frame(), *found])
 
 

@@ -61,7 +61,7 @@ def score_run(
     """
     opened = source if isinstance(source, Opened) else open_input(source, format, block_size=block_size)
     plan = Plan.compile(suite)
-    tally = Tally(plan.cases)
+    tally = Tally.after(plan.cases, opened.before)
     with RunWriter(out) as writer:
         held = Held(writer) if suite.check else None
         write = writer.write if held is None else held.write
@@ -127,9 +127,8 @@ def _nothing(opened: Opened, tally: Tally) -> InputError:
 def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
     """The row of the table `runs`."""
     suite = plan.suite
-    notes = [*tally.notes]
     if tally.n_merged:
-        notes.append(f"{tally.n_merged} records equal to an earlier one of the same trace_id were merged")
+        tally.note([f"{tally.n_merged} records equal to an earlier one of the same trace_id were merged"])
     from tracelens.tables import polars_schema
 
     row = {
@@ -146,7 +145,7 @@ def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
         "n_blank": tally.n_blank,
         "n_rejects": tally.n_rejects,
         "missing_cases": tally.missing_cases(),
-        "notes": notes,
+        "notes": list(tally.notes),
         "thresholds": json.dumps(dict(plan.routing.effective), sort_keys=True),
         "questions": list(suite.judge.questions),
         "judge_price_per_1k_tokens": suite.judge.price_per_1k_tokens,

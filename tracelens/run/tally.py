@@ -9,10 +9,14 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from tracelens.columns import Before
 from tracelens.kernels.hash import SEED_A, SEED_B
 from tracelens.kernels.seen import chain
 from tracelens.run.expected import CaseIndex
 from tracelens.version import __version__
+
+MASKED = "-masked"
+"""End of the digest of an input of which secrets were masked before it was scored: it gives another run."""
 
 
 @dataclass(slots=True)
@@ -29,6 +33,7 @@ class Tally:
         n_rejects: Records that could not be read.
         notes: Remarks, once each, in order.
         first_reject: The first reject, as a sentence.
+        masked: Whether something that counts was masked, as only in records that come out of a stored run.
     """
 
     cases: CaseIndex
@@ -40,11 +45,27 @@ class Tally:
     n_rejects: int = 0
     notes: dict[str, None] = field(default_factory=dict)
     first_reject: str = ""
+    masked: bool = False
+    _digest: str = ""
     _seen_cases: npt.NDArray[np.bool_] = field(init=False)
     _state: tuple[np.uint64, np.uint64] = (SEED_A, SEED_B)
 
     def __post_init__(self) -> None:
         self._seen_cases = np.zeros(len(self.cases.ids) + 1, np.bool_)
+
+    @classmethod
+    def after(cls, cases: CaseIndex, before: Before | None) -> Tally:
+        """A new tally, which goes on from what is known of an input of an earlier reading."""
+        if before is None:
+            return cls(cases)
+        return cls(
+            cases,
+            n_records=before.n_merged + before.n_blank,
+            n_merged=before.n_merged,
+            n_blank=before.n_blank,
+            notes=dict.fromkeys(before.notes),
+            _digest=before.input_digest,
+        )
 
     def saw_cases(self, rows: npt.NDArray[np.int64]) -> None:
         """Note which cases have a trace (rows of the suite's cases, -1 for none)."""
@@ -63,9 +84,10 @@ class Tally:
 
     @property
     def input_digest(self) -> str:
-        """Digest of the input so far, 32 hexadecimal digits."""
+        """Digest of the input so far: 32 hexadecimal digits, and a mark where it is not all of the input."""
         hi, lo = self._state
-        return f"{int(hi):016x}{int(lo):016x}"
+        digest = self._digest or f"{int(hi):016x}{int(lo):016x}"
+        return f"{digest.removesuffix(MASKED)}{MASKED}" if self.masked else digest
 
     def missing_cases(self) -> list[str]:
         """Cases with references, without a trace."""

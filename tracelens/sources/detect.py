@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tracelens.columns import Batch, padded
+from tracelens.columns import Batch, Before, padded
 from tracelens.errors import InputError, UsageError, did_you_mean
 from tracelens.kernels.records import BEFORE, split_elements
 from tracelens.sources.base import Head, Options, Sniff, Source
@@ -41,12 +41,14 @@ class Opened:
         explanation: One sentence about how it was chosen.
         names: The files' names, in order; empty for a table in memory.
         blocks: Iterates over ``(parse, block)`` in order; ``parse(block)`` gives the batch, in any thread.
+        before: What is known of the input from an earlier reading, where its records come out of a stored run.
     """
 
     format_name: str
     explanation: str
     names: tuple[str, ...]
     blocks: Callable[[], Iterator[tuple[Callable[[Any], Batch], Any]]]
+    before: Before | None = None
 
 
 def source_named(name: str) -> Source:

@@ -18,7 +18,7 @@ from tracelens.store.folder import RunWriter
 from tracelens.store.prune import prune
 from tracelens.store.query import ask
 from tracelens.store.reader import Run, list_runs, open_run
-from tracelens.store.replay import replay
+from tracelens.store.replay import before, replay
 from tracelens.tables import STORED_TABLES
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Run",
     "RunWriter",
     "ask",
+    "before",
     "connect",
     "copy_run",
     "export",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracelens import columns
-from tracelens.columns import Batch
+from tracelens.columns import Batch, Before
 from tracelens.errors import InternalError
 from tracelens.store.layout import table_file
 
@@ -26,17 +27,17 @@ TRACES = 8_192
 
 
 def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
-    """The traces of a run as a source would have given them.
+    """The traces and rejects of a run as a source would have given them.
 
     Only references that came with the traces are given back; those of a suite belong to the suite. What was masked
-    when the run was written stays masked.
+    when the run was written stays masked. Blank and merged records are gone; `before` has their number.
 
     Args:
         run: The run.
         traces: Number of traces per batch.
 
     Yields:
-        Batches of whole traces in stored order; memory is set by the batch.
+        Batches of whole traces in stored order, all rejects in the first; memory is set by the batch.
 
     Example:
         >>> import tempfile
@@ -49,6 +50,7 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
     """
     calls, expected = _Following(run, "calls"), _Following(run, "expected")
     origin, done = _origin(run), 0
+    rejects = _as(run.read("rejects"), columns.REJECTS)
     for part in _frames(run, "traces", traces):
         numbers = part.select("trace_id").with_row_index("trace")
         records = _records(origin, done, part.height)
@@ -57,12 +59,20 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
             traces=_traces(part, records),
             calls=_calls(calls.rows_of(numbers)),
             expected=_expected(expected.rows_of(numbers)),
-            rejects=columns.empty(columns.REJECTS),
-            n_records=part.height,
+            rejects=rejects,
+            n_records=part.height + rejects.num_rows,
             records=records,
         ).checked()
+        rejects = columns.empty(columns.REJECTS)
     calls.must_be_done()
     expected.must_be_done()
+
+
+def before(run: Run) -> Before | None:
+    """What a run says of the input that it was made of; None where it says nothing."""
+    for row in run.read("runs", ["input_digest", "n_merged", "n_blank", "notes"]).iter_rows(named=True):
+        return Before(row["input_digest"], row["n_merged"], row["n_blank"], tuple(row["notes"]))
+    return None
 
 
 class _Following:
@@ -145,7 +155,21 @@ def _traces(part: pl.DataFrame, records: npt.NDArray[np.uint64]) -> pa.Table:
 
 def _calls(rows: pl.DataFrame) -> pa.Table:
     """Stored calls as a batch holds them."""
-    return _as(rows.rename({"arguments_repair": "repair"}), columns.CALLS)
+    return _as(rows.with_columns(_as_sent(rows)).rename({"arguments_repair": "repair"}), columns.CALLS)
+
+
+def _as_sent(rows: pl.DataFrame) -> pl.Series:
+    """The arguments, in as many layers of JSON strings as they were sent in: they are stored without those."""
+    texts, times = rows["arguments"], rows["decoded_times"].to_numpy()
+    if not (times > 1).any():
+        return texts
+    layers = times - (rows["arguments_form"].to_numpy() == columns.JSON_STRING)
+    at = np.flatnonzero((times > 1) & (layers > 0) & texts.is_not_null().to_numpy())
+    wrapped = texts.gather(at).to_list()
+    for place, row in enumerate(at):
+        for _ in range(int(layers[row])):
+            wrapped[place] = json.dumps(wrapped[place], ensure_ascii=False)
+    return texts.scatter(at, wrapped)
 
 
 def _expected(rows: pl.DataFrame) -> pa.Table:

@@ -47,7 +47,8 @@ CALLS = Table(
         Column(
             "arguments_form",
             "u8",
-            "how the source held them: 0 absent, 1 null, 2 JSON, 3 JSON in a string, 4 free text, 5 truncated, 6 not captured",
+            "how the source held them: 0 absent, 1 null, 2 JSON, 3 JSON in a string, 4 free text, 5 truncated, 6 not captured, "
+            "7 masked in the run they were taken from",
         ),
         Column(
             "arguments_state",

@@ -11,6 +11,7 @@ _NO_REFERENCE = "no reference, or `null_reason` says why it was not evaluated"
 _NO_ARGUMENTS = "as for the scores from names, or arguments of a call that matters were not captured"
 _NOT_CAPTURED = "not captured by the source"
 _NO_CALLS = "calls were not recorded"
+_UNCOMPARED = "calls were not recorded, or arguments were masked before they could be compared"
 
 IDENTITY = (
     Column("run_id", "str", "run that scored this trace", few=True),
@@ -170,17 +171,17 @@ DIAGNOSTICS = (
     Column("n_denied", "i32", "calls that were refused", null=_NO_CALLS),
     Column("n_unknown_status", "i32", "calls without a status, counted as executed", null=_NO_CALLS),
     Column(
-        "n_repeated_errors", "i32", "errors that repeat one with the same tool, arguments and message", null=_NO_CALLS
+        "n_repeated_errors", "i32", "errors that repeat one with the same tool, arguments and message", null=_UNCOMPARED
     ),
     Column("n_recovered_errors", "i32", "errors after which the same tool succeeded", null=_NO_CALLS),
     Column(
         "n_identical_repeats",
         "i32",
         "calls that repeat an earlier one with the same tool and arguments",
-        null=_NO_CALLS,
+        null=_UNCOMPARED,
     ),
-    Column("longest_loop", "i32", "longest run of one identical call", null=_NO_CALLS),
-    Column("oscillation", "i32", "longest run that alternates between two calls", null=_NO_CALLS),
+    Column("longest_loop", "i32", "longest run of one identical call", null=_UNCOMPARED),
+    Column("oscillation", "i32", "longest run that alternates between two calls", null=_UNCOMPARED),
     Column("n_needless", "i32", "extra calls under the optimal pairing", null=_NO_REFERENCE),
     Column(
         "tool_cost",
