@@ -6,7 +6,7 @@ back to back, and where each text starts. The bytes are padded, because kernels 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -391,3 +391,24 @@ def positions_in(offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
     n = int(offsets[-1])
     starts = np.repeat(offsets[:-1], np.diff(offsets))
     return (np.arange(n) - starts).astype(np.int32)
+
+
+def nullable(values: npt.NDArray[Any], null: npt.NDArray[np.bool_]) -> pa.Array:
+    """Values, null where told.
+
+    Example:
+        >>> nullable(np.array([1, 2]), np.array([False, True])).to_pylist()
+        [1, None]
+    """
+    return pa.array(values, mask=null) if null.any() else pa.array(values)
+
+
+def coded(codes: npt.NDArray[Any], texts: Sequence[str]) -> pa.DictionaryArray:
+    """Texts by number, null below zero.
+
+    Example:
+        >>> coded(np.array([1, -1]), ["a", "b"]).to_pylist()
+        ['b', None]
+    """
+    numbers = codes.astype(np.int32, copy=False)
+    return pa.DictionaryArray.from_arrays(nullable(numbers, numbers < 0), pa.array(texts, TEXT))

@@ -1,10 +1,11 @@
 from datetime import date
 
+import numpy as np
 import polars as pl
 
 from tests.rungs.frames import traces_of
 from tracelens.rungs.findings import finding_frame
-from tracelens.rungs.waivers import apply_waivers, waived_traces
+from tracelens.rungs.waivers import apply_waivers, waived_until
 from tracelens.suite import Suite
 
 
@@ -46,11 +47,13 @@ def test_a_trace_is_waived_until_the_first_day_one_of_its_errors_counts_again():
     ]
     found = pl.DataFrame(
         {
-            "trace_id": ["t0", "t0", "t0", "t1", "t1", "t2", None],
-            "code": ["schema.type", "check.x", "tool.note", "schema.type", "safety.x", "tool.note", "schema.unusable"],
+            "trace": [0, 0, 0, 1, 1, 2, 3],
+            "code": ["schema.type", "check.x", "tool.note", "schema.type", "safety.x", "tool.note", "schema.type"],
             "severity": ["error", "error", "note", "error", "error", "note", "error"],
         }
     )
-    cases = pl.DataFrame({"trace_id": ["t0", "t1", "t2"], "case_id": ["c1", "c1", "c1"]})
+    cases = pl.DataFrame({"trace": [0, 1, 2, 3], "case_id": ["c1"] * 4})
     out = apply_waivers(found, cases, Suite.from_dict({"name": "x", "waive": rows}).waive)
-    assert waived_traces(out).rows() == [("t0", date(2026, 12, 11))]
+    below = np.array([False, False, False, True])
+    assert waived_until(out, below).to_pylist() == [date(2026, 12, 11), None, None, None]
+    assert waived_until(out, ~below).to_pylist() == [None, None, None, date(2026, 12, 31)]

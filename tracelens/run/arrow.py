@@ -1,38 +1,13 @@
-"""NumPy arrays as Arrow columns that are stored as they are: nulls by mask, texts of few values by number."""
+"""Arrow columns and tables that are stored as they are."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import TEXT
-
-
-def nullable(values: npt.NDArray[Any], null: npt.NDArray[np.bool_]) -> pa.Array:
-    """Values, null where told.
-
-    Example:
-        >>> nullable(np.array([1, 2]), np.array([False, True])).to_pylist()
-        [1, None]
-    """
-    return pa.array(values, mask=null)
-
-
-def coded(codes: npt.NDArray[Any], texts: Sequence[str]) -> pa.DictionaryArray:
-    """Texts by number, null below zero.
-
-    Example:
-        >>> coded(np.array([1, -1]), ["a", "b"]).to_pylist()
-        ['b', None]
-    """
-    numbers = codes.astype(np.int32, copy=False)
-    null = numbers < 0
-    indices = pa.array(numbers, mask=null) if null.any() else pa.array(numbers)
-    return pa.DictionaryArray.from_arrays(indices, pa.array(texts, TEXT))
+from tracelens.columns import coded
 
 
 def constant(text: str, n: int) -> pa.DictionaryArray:

@@ -5,134 +5,113 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
-from tracelens.columns import Batch
-from tracelens.run.arrow import nullable
+from tracelens import columns
+from tracelens.columns import Batch, coded, nullable
 from tracelens.run.calls import Calls
 from tracelens.run.matching import Matched
 from tracelens.run.plan import Plan
-from tracelens.tables import table
 
 B1 = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
 
 GIVEN = (
     "trace", "trace_id", "id_given", "session_id", "case_id", "agent", "started_at", "tags", "complete", "has_calls",
     "tools", "final_answer", "llm_calls", "input_tokens", "output_tokens", "cost", "source", "line",
 )  # fmt: skip
 
+REASONS = ("calls_not_recorded", "incomplete", "no_reference", "arguments_not_captured")
+"""Values of ``null_reason``; the first that applies."""
+
 
 def trace_rows(
     batch: Batch,
     calls: Calls,
     matched: Matched,
-    verdicts: pl.DataFrame,
-    diagnostics: pl.DataFrame,
+    told: dict[str, pa.Array],
     findings: pl.DataFrame,
     plan: Plan,
-) -> pl.DataFrame:
+) -> pa.Table:
     """One row per trace with every column of `traces` but those of the route.
 
     Args:
         batch: The batch.
         calls: Its calls.
         matched: Scores of its units.
-        verdicts: Verdicts of the rungs that need no reference.
-        diagnostics: Diagnostics.
+        told: Further columns: diagnostics, and verdicts of the rungs that need no reference.
         findings: All findings.
         plan: The compiled suite.
     """
-    given = pl.DataFrame(batch.traces.select(list(GIVEN)))
-    n = given.height
-    whole = _whole(given)
-    out = given.with_columns(
-        *_counts(calls, n),
-        *_reference_columns(matched, n),
-        *_finding_counts(findings, n),
-        pl.lit(None if not plan.suite.check else True, pl.Boolean).alias("checks_ok"),
+    n = batch.traces.num_rows
+    recorded = columns.numbers(batch.traces["has_calls"])
+    complete = columns.numbers(batch.traces["complete"], default=True)
+    unit = np.full(n, -1, np.int64)
+    unit[matched.expected.trace[matched.best]] = matched.best
+    return pa.table(
+        {name: batch.traces[name] for name in GIVEN}
+        | _counts(calls, recorded)
+        | _reference_columns(matched, unit)
+        | _finding_counts(findings, n)
+        | {"checks_ok": pa.array(np.ones(n, np.bool_)) if plan.suite.check else pa.nulls(n, pa.bool_())}
+        | _scores(matched, np.where(recorded & complete, unit, -1))
+        | told
+        | {"null_reason": _null_reason(matched, unit, recorded, complete)}
     )
-    scores = _scores(matched, n, whole)
-    known = {column.name for column in table("traces").columns}
-    extra = [
-        s for frame in (verdicts, diagnostics) for s in frame.get_columns() if s.name in known and s.name != "trace"
-    ]
-    out = out.with_columns(*scores, *extra)
-    recorded = pl.col("has_calls")
-    out = out.with_columns(
-        pl.when(recorded).then(name).alias(name) for name in ("n_calls", "n_calls_total", "n_malformed")
-    )
-    return out.with_columns(_null_reason(matched, n).alias("null_reason"))
 
 
-def _whole(given: pl.DataFrame) -> B1:
-    """bool[n], traces whose calls are recorded and that are not said to be incomplete."""
-    return (given["has_calls"] & given["complete"].fill_null(value=True)).to_numpy()
+def _counts(calls: Calls, recorded: B1) -> dict[str, pa.Array]:
+    """Numbers of calls; null where they were not recorded."""
+    which = {
+        "n_calls": calls.trace[calls.in_score],
+        "n_calls_total": calls.trace,
+        "n_malformed": calls.trace[calls.in_score & calls.malformed],
+    }
+    return {name: nullable(_number(trace, recorded.size), ~recorded) for name, trace in which.items()}
 
 
-def _counts(calls: Calls, n: int) -> list[pl.Series]:
-    """Numbers of calls, whether recorded or not."""
-
-    def count(which: B1 | None, name: str) -> pl.Series:
-        trace = calls.trace if which is None else calls.trace[which]
-        return pl.Series(name, np.bincount(trace, minlength=n).astype(np.int32))
-
-    malformed = calls.malformed & calls.in_score
-    return [count(calls.in_score, "n_calls"), count(None, "n_calls_total"), count(malformed, "n_malformed")]
+def _number(trace: npt.NDArray[np.integer], n: int) -> npt.NDArray[np.int32]:
+    """int32[n], how many rows each trace has."""
+    return np.bincount(trace, minlength=n).astype(np.int32)
 
 
-def _reference_columns(matched: Matched, n: int) -> list[pl.Series]:
+def _reference_columns(matched: Matched, unit: I64) -> dict[str, pa.Array]:
     """Which reference counted, and how long it is; null without one."""
-    best, expected = matched.best, matched.expected
-    trace = expected.trace[best]
-    number = np.bincount(expected.trace, minlength=n).astype(np.int32)
-    source = pl.Series(np.where(expected.from_suite, "suite", "trace"))
-    return [
-        _spread(pl.Series("reference_index", expected.reference[best].astype(np.int32)), trace, n),
-        _spread(pl.Series("n_expected", matched.units.e_count[best].astype(np.int32)), trace, n),
-        _spread(pl.Series("n_references", number[trace]), trace, n),
-        _spread(source.gather(trace).alias("reference_source"), trace, n),
-    ]
+    expected, none = matched.expected, unit < 0
+    source = np.where(none, -1, expected.from_suite)
+    index, count = expected.reference.astype(np.int32), matched.units.e_count.astype(np.int32)
+    return {
+        "reference_index": _taken(pa.array(index), unit),
+        "n_expected": _taken(pa.array(count), unit),
+        "n_references": nullable(_number(expected.trace, unit.size), none),
+        "reference_source": coded(source, ("trace", "suite")),
+    }
 
 
-def _spread(values: pl.Series, trace: npt.NDArray[np.int64], n: int) -> pl.Series:
-    """Values of some traces as a column of all, null elsewhere."""
-    where = np.full(n, -1, np.int64)
-    where[trace] = np.arange(trace.size)
-    return values.gather(pl.Series(nullable(where, where < 0)))
+def _scores(matched: Matched, unit: I64) -> dict[str, pa.Array]:
+    """The scores of each trace's unit."""
+    scores = {series.name: series.to_arrow() for series in matched.scores.frame.get_columns()}
+    del scores["n_malformed"]
+    return {name: _taken(values, unit) for name, values in scores.items()}
 
 
-def _scores(matched: Matched, n: int, whole: B1) -> list[pl.Series]:
-    """The scores of each trace's best unit; null without a reference and for traces that are not whole."""
-    frame = matched.scores.frame.drop("n_malformed")
-    trace = matched.expected.trace[matched.best]
-    keep = whole[trace]
-    chosen, trace = matched.best[keep], trace[keep]
-    where = np.full(n, -1, np.int64)
-    where[trace] = chosen
-    return pl.DataFrame(frame.to_arrow().take(nullable(where, where < 0))).get_columns()
+def _taken(values: pa.Array, unit: I64) -> pa.Array:
+    """Values of units, null for none; untouched where that is all of them in order."""
+    if unit.size == len(values) and np.array_equal(unit, np.arange(unit.size)):
+        return values
+    return values.take(nullable(unit, unit < 0))
 
 
-def _finding_counts(findings: pl.DataFrame, n: int) -> list[pl.Series]:
+def _finding_counts(findings: pl.DataFrame, n: int) -> dict[str, pa.Array]:
     """``n_findings`` and ``n_notes`` by trace."""
     trace = findings["trace"].to_numpy()
     error = (findings["severity"] == "error").to_numpy()
-    return [
-        pl.Series("n_findings", np.bincount(trace[error], minlength=n).astype(np.int32)),
-        pl.Series("n_notes", np.bincount(trace[~error], minlength=n).astype(np.int32)),
-    ]
+    return {"n_findings": pa.array(_number(trace[error], n)), "n_notes": pa.array(_number(trace[~error], n))}
 
 
-def _null_reason(matched: Matched, n: int) -> pl.Expr:
-    """Why scores are null, the first reason that applies."""
-    trace = matched.expected.trace[matched.best]
-    unknown = np.zeros(n, np.bool_)
-    unknown[trace] = matched.scores.paired.unknown[matched.best]
-    return (
-        pl.when(~pl.col("has_calls"))
-        .then(pl.lit("calls_not_recorded"))
-        .when(pl.col("complete") == False)  # noqa: E712 - null is not false
-        .then(pl.lit("incomplete"))
-        .when(pl.col("n_expected").is_null())
-        .then(pl.lit("no_reference"))
-        .when(pl.lit(pl.Series(unknown)))
-        .then(pl.lit("arguments_not_captured"))
-    )
+def _null_reason(matched: Matched, unit: I64, recorded: B1, complete: B1) -> pa.DictionaryArray:
+    """Why scores are null."""
+    unknown = np.zeros(unit.size, np.bool_)
+    unknown[unit >= 0] = matched.scores.paired.unknown[unit[unit >= 0]]
+    applies = [~recorded, ~complete, unit < 0, unknown]
+    return coded(np.select(applies, range(len(REASONS)), -1), REASONS)

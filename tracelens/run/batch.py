@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,8 +27,9 @@ from tracelens.run.plan import Plan
 from tracelens.run.pool import Side, pool_arguments
 from tracelens.run.rows import difference_table, expected_table, pair_table, place, step_table
 from tracelens.rungs.diagnostics import diagnose
-from tracelens.rungs.routing import decide, threshold_failures
-from tracelens.rungs.waivers import apply_waivers, waived_traces
+from tracelens.rungs.routing import Failures, decide, threshold_failures
+from tracelens.rungs.waivers import apply_waivers, waived_until
+from tracelens.tables import table
 
 OPTIMAL = "optimal"
 
@@ -85,16 +87,15 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     }
     traces = _traces(batch, calls, frame, matched, judged, findings, plan)
     missed, null_scores = threshold_failures(traces, plan.routing)
-    found = pl.concat([failures(findings), missed])
-    open_questions = pl.concat([gaps(batch, frame, judged, plan), null_scores])
+    open_questions = [*gaps(batch, frame, judged, plan), *null_scores]
 
-    def details(wanted: npt.NDArray[np.bool_]) -> pl.DataFrame:
+    def details(wanted: npt.NDArray[np.bool_]) -> list[Failures]:
         return pair_details(held[OPTIMAL], differs[OPTIMAL], calls, actual, codes, wanted)
 
-    traces = pl.concat([traces, decide(traces, found, details, open_questions, plan.routing)], how="horizontal")
-    findings = apply_waivers(findings, traces.select("trace", "case_id"), plan.suite.waive)
-    waived = waived_traces(findings).join(_below(missed, traces, plan), on="trace", how="anti")
-    traces = traces.join(waived, on="trace", how="left", maintain_order="left")
+    routes = decide(traces, [failures(findings), *missed], details, open_questions, plan.routing)
+    findings = apply_waivers(findings, pl.DataFrame(traces.select(["trace", "case_id"])), plan.suite.waive)
+    until = waived_until(findings, _below(missed, traces, plan))
+    traces = pa.table({**{name: traces[name] for name in traces.column_names}, **routes, "waived_until": until})
     stored = plan.suite.match.rows
     tables = {
         "calls": masked_table("calls", call_rows.append_column("schema_state", schemas.stored), plan),
@@ -105,7 +106,7 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
         "findings": findings.to_arrow(),
         "state_results": masked("state_results", judged.state_results, plan).to_arrow(),
         "rejects": masked_table("rejects", batch.rejects, plan),
-        "traces": masked("traces", traces, plan).to_arrow(),
+        "traces": masked_table("traces", traces, plan),
     }
     given = columns.numbers(batch.traces["id_given"]).astype(np.bool_)
     content = columns.numbers(batch.traces["record_lo"])
@@ -120,18 +121,25 @@ def _traces(
     judged: Judged,
     findings: pl.DataFrame,
     plan: Plan,
-) -> pl.DataFrame:
+) -> pa.Table:
     """Rows of `traces`, all but the route."""
     needless = _needless(batch, matched)
     diagnostics = diagnose(frame, _trace_frame(batch), prices=plan.prices, needless=needless, tools=calls.names.code)
     diagnostics = known_repetition(batch, calls.names.code, diagnostics)
-    return trace_rows(batch, calls, matched, judged.traces, diagnostics, findings, plan)
+    known = table("traces").by_name
+    told = [*judged.traces.get_columns(), *diagnostics.get_columns()]
+    further = {series.name: series.to_arrow() for series in told if series.name in known and series.name != "trace"}
+    return trace_rows(batch, calls, matched, further, findings, plan)
 
 
-def _below(missed: pl.DataFrame, traces: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+def _below(missed: Sequence[Failures], traces: pa.Table, plan: Plan) -> npt.NDArray[np.bool_]:
     """Traces below a threshold, which no waiver of a finding covers."""
-    decided = traces.filter(pl.col("state_ok")) if plan.routing.state_decides else traces.clear()
-    return missed.select("trace").join(decided.select("trace"), on="trace", how="anti")
+    below = np.zeros(traces.num_rows, np.bool_)
+    for each in missed:
+        below[each.trace] = True
+    if plan.routing.state_decides:
+        below &= ~columns.numbers(traces["state_ok"], default=False)
+    return below
 
 
 def _trace_frame(batch: Batch) -> pl.DataFrame:

@@ -12,8 +12,7 @@ import pyarrow.compute as pc
 
 from tracelens import columns
 from tracelens.arguments import S_EMPTY, S_OBJECT, S_TEXT, STATES, CallArguments
-from tracelens.columns import Batch
-from tracelens.run.arrow import coded, nullable
+from tracelens.columns import Batch, coded, nullable
 from tracelens.run.names import NameCodes, Names
 from tracelens.suite import Suite
 from tracelens.tables import polars_schema

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracelens import columns
+from tracelens.columns import Texts
 from tracelens.kernels.loops import first_equal
 from tracelens.kernels.pairing import EXTRA, MALFORMED, MISSING
 from tracelens.run.calls import Calls, digested
 from tracelens.run.matching import Forms
 from tracelens.run.names import NameCodes
 from tracelens.run.rows import Placed
-from tracelens.rungs.routing import FAILURES
+from tracelens.rungs.routing import Failures
+from tracelens.rungs.sentences import Part, sentences
 
 B1 = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -25,18 +27,18 @@ LAST = 2**30
 SHOWN = 60
 """Characters of a value that a sentence shows."""
 
-BETWEEN = {
-    "differs": " is ",
-    "missing": " is missing",
-    "unexpected": " = ",
-    "not_compared": ": arguments could not be compared",
-}
-BEHIND = {"differs": ", expected ", "missing": ", expected ", "unexpected": " was not expected", "not_compared": ""}
+DIFFERENT = ("differs", "missing", "unexpected", "not_compared")
+"""Statuses of a leaf that are worth a sentence; below, by status, what it says around the values and which it shows."""
+
+BETWEEN = (" is ", " is missing", " = ", ": arguments could not be compared")
+BEHIND = (", expected ", ", expected ", " was not expected", "")
+SENT = np.array([True, False, True, False])
+DUE = np.array([True, True, False, False])
 
 
 def pair_details(
     held: Placed, differences: pa.Table, calls: Calls, forms: Forms, codes: NameCodes, wanted: B1
-) -> pl.DataFrame:
+) -> list[Failures]:
     """A sentence per defect of the optimal pairing.
 
     Args:
@@ -48,47 +50,45 @@ def pair_details(
         wanted: bool[traces], traces whose defects are asked for.
 
     Returns:
-        A frame of `FAILURES`, rung 2, by trace and call.
+        Failures of rung 2; those of a trace in the order of its calls, expected calls that were not made at the end.
     """
-    status, asked = held.pairs.status, wanted[held.trace]
-    extra, malformed, missing = (np.flatnonzero(asked & (status == each)) for each in (EXTRA, MALFORMED, MISSING))
-    tool = pl.Series([*codes.names, "a call without a name"], dtype=pl.String)
-    parts = [
-        _sentences(held, extra, held.call_index, _extra(held, extra, calls, forms, tool)),
-        _sentences(held, malformed, held.call_index, pl.format("call {}: malformed entry", "at")),
-        _sentences(held, missing, held.expected_index, _missing(tool.gather(held.tool[missing])), LAST),
-        _differing(differences, wanted),
-    ]
-    every = pl.concat(parts).sort("place", maintain_order=True)
-    return every.select("trace", pl.lit(2, pl.Int8).alias("rung"), "text").cast(FAILURES)
+    status = held.pairs.status
+    alone = (status == EXTRA) | (status == MALFORMED) | (status == MISSING)
+    rows = np.flatnonzero(alone & wanted[held.trace])
+    parts = [_unpaired(held, rows, calls, forms, codes)] if rows.size else []
+    return [*parts, _differing(differences, wanted, codes)] if differences.num_rows else parts
 
 
-def _sentences(
-    held: Placed, rows: I64, at: npt.NDArray[np.int32], text: pl.Expr, place: int | None = None
-) -> pl.DataFrame:
-    """``trace, text, place`` of some pairs; the text may name the call, ``at``."""
-    frame = pl.DataFrame({"trace": held.trace[rows].astype(np.uint32), "at": at[rows]})
-    return frame.select("trace", text.alias("text"), _place(pl.col("at") if place is None else pl.lit(place)))
+def _unpaired(held: Placed, rows: I64, calls: Calls, forms: Forms, codes: NameCodes) -> Failures:
+    """Calls that were not expected, which may repeat an earlier one, and expected calls that were not made."""
+    missing, malformed = (held.pairs.status[rows] == status for status in (MISSING, MALFORMED))
+    number = np.where(missing, held.expected_index[rows], held.call_index[rows])
+    tool = np.where(held.tool[rows] < 0, len(codes.names), held.tool[rows])
+    earlier = np.full(rows.size, -1, np.int32)
+    extra = np.flatnonzero(~missing & ~malformed)
+    if extra.size:
+        row = held.actual_row[rows[extra]]
+        first = _first_equal(calls, forms)[row]
+        earlier[extra] = np.where(first < row, calls.index[first], -1)
+    text = sentences(
+        [
+            (columns.texts(["call ", "expected call "]), missing),
+            (_numbered("{}: ", number), number),
+            (columns.texts([*codes.names, "a call without a name"]), np.where(malformed, -1, tool)),
+            (_numbered(" repeats call {} and", earlier), earlier),
+            (columns.texts([" was not expected", " was not made", "malformed entry"]), missing + 2 * malformed),
+        ]
+    )
+    return _of_rung_two(held.trace[rows], text, np.where(missing, LAST, number))
 
 
-def _place(call: pl.Expr) -> pl.Expr:
-    """Trace and call as one number to sort by."""
-    return (pl.col("trace").cast(pl.Int64) * 2**31 + call.cast(pl.Int64)).alias("place")
+def _of_rung_two(trace: I64, text: Texts, place: npt.NDArray[np.integer]) -> Failures:
+    return Failures(trace, np.full(trace.size, 2, np.int8), text, place.astype(np.int64))
 
 
-def _missing(tool: pl.Series) -> pl.Expr:
-    return pl.format("expected call {}: {} was not made", "at", pl.lit(tool))
-
-
-def _extra(held: Placed, rows: I64, calls: Calls, forms: Forms, tool: pl.Series) -> pl.Expr:
-    """Sentences about calls that were not expected; some repeat an earlier one."""
-    row = held.actual_row[rows]
-    first = _first_equal(calls, forms)[row] if rows.size else row
-    earlier = pl.Series(calls.index[first])
-    name = pl.lit(tool.gather(held.tool[rows]))
-    again = pl.format(" repeats call {} and", pl.lit(earlier))
-    said = pl.when(pl.lit(pl.Series(first < row))).then(again).otherwise(pl.lit(""))
-    return pl.format("call {}: {}{} was not expected", "at", name, said)
+def _numbered(pattern: str, numbers: npt.NDArray[np.integer]) -> Texts:
+    """A text for every number up to the largest."""
+    return columns.texts([pattern.format(number) for number in range(int(numbers.max(initial=-1)) + 1)])
 
 
 def _first_equal(calls: Calls, forms: Forms) -> I64:
@@ -100,28 +100,48 @@ def _first_equal(calls: Calls, forms: Forms) -> I64:
     return out
 
 
-def _differing(table: pa.Table, wanted: B1) -> pl.DataFrame:
-    """``trace, text, place`` of the arguments that differ."""
-    frame = pl.DataFrame(table.select(["trace", "call_index", "tool", "path", "status", "actual", "expected"]))
-    status = frame["status"].cast(pl.String)
-    amiss = status.is_in(list(BETWEEN)) & ((status != "not_compared") | frame["actual"].is_not_null())
-    rows = pl.Series(wanted[frame["trace"].to_numpy()]) & amiss
-    frame, status = frame.filter(rows), status.filter(rows)
-    sent = pl.when(status.is_in(["differs", "unexpected"])).then("actual").otherwise(pl.lit(""))
-    due = pl.when(status.is_in(["differs", "missing"])).then("expected").otherwise(pl.lit(""))
-    between, behind = (pl.lit(status.replace_strict(each, return_dtype=pl.String)) for each in (BETWEEN, BEHIND))
-    dot = pl.when(pl.col("path") == "").then(pl.lit("")).otherwise(pl.lit("."))
-    frame = frame.with_columns(
-        _short(frame["actual"]), _short(frame["expected"]), pl.col("tool", "path").cast(pl.String)
+def _differing(table: pa.Table, wanted: B1, codes: NameCodes) -> Failures:
+    """Arguments that differ."""
+    trace = columns.numbers(table["trace"]).astype(np.int64)
+    status, statuses = _coded(table["status"])
+    status = np.array([DIFFERENT.index(each) if each in DIFFERENT else -1 for each in statuses])[status]
+    nothing_sent = (status == DIFFERENT.index("not_compared")) & ~columns.valid(table["actual"])
+    rows = np.flatnonzero((status >= 0) & ~nothing_sent & wanted[trace])
+    status, call = status[rows], columns.numbers(table["call_index"])[rows]
+    tool, _ = _coded(table["tool"])
+    path, paths = _coded(table["path"])
+    text = sentences(
+        [
+            (_numbered("call {}: ", call), call),
+            (columns.texts(codes.names), tool[rows]),
+            (columns.texts([f".{each}" if each else "" for each in paths]), path[rows]),
+            (columns.texts(BETWEEN), status),
+            *_shown(table["actual"], np.where(SENT[status], rows, -1)),
+            (columns.texts(BEHIND), status),
+            *_shown(table["expected"], np.where(DUE[status], rows, -1)),
+        ]
     )
-    text = pl.format("call {}: {}{}{}{}{}{}{}", "call_index", "tool", dot, "path", between, sent, behind, due)
-    return frame.select("trace", text.alias("text"), _place(pl.col("call_index")))
+    return _of_rung_two(trace[rows], text, call)
 
 
-def _short(values: pl.Series) -> pl.Series:
-    """Canonical values, shortened for a sentence."""
-    long = (values.str.len_chars() > SHOWN).fill_null(value=False)
-    if not long.any():
-        return values
-    rows = long.arg_true()
-    return values.scatter(rows, values.gather(rows).str.head(SHOWN - 3) + "...")
+def _coded(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """The numbers of a column's texts, none of them null, and the texts."""
+    whole = columns.one_chunk(column)
+    known = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    return columns.numbers(known.indices), known.dictionary.to_pylist()
+
+
+def _shown(values: pa.ChunkedArray, rows: I64) -> list[Part]:
+    """Canonical values of rows, shortened for a sentence; nothing for a row below zero."""
+    texts = columns.texts(values)
+    long = np.flatnonzero(np.diff(texts.offsets) > SHOWN)  # in bytes, which are no fewer than characters
+    if long.size:
+        long = long[columns.numbers(pc.utf8_length(columns.one_chunk(values).take(pa.array(long)))) > SHOWN]
+    if not long.size:
+        return [(texts, rows)]
+    begins = pc.utf8_slice_codeunits(columns.one_chunk(values).take(pa.array(long)), 0, SHOWN - 3)
+    which = np.full(len(texts), -1, np.int64)
+    which[long] = np.arange(long.size)
+    which = np.where(rows < 0, -1, which[rows])
+    whole, cut = np.where(which < 0, rows, -1), np.where(which < 0, -1, 0)
+    return [(texts, whole), (columns.texts(begins), which), (columns.texts(["..."]), cut)]

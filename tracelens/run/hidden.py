@@ -13,6 +13,7 @@ from tracelens import columns
 from tracelens.columns import MASKED, Batch
 from tracelens.run.plan import Plan
 from tracelens.rungs.facts import nothing
+from tracelens.rungs.routing import Gap
 
 B1 = npt.NDArray[np.bool_]
 
@@ -32,12 +33,13 @@ def known_answers(batch: Batch, answers: pl.Series) -> pl.Series:
     return answers.zip_with(~pl.Series(batch.masked_answers), nothing(answers.name, pl.String, len(answers)))
 
 
-def answer_gap(batch: Batch) -> pl.Expr:
-    """Why an answer was not checked."""
-    if batch.masked_answers is None:
-        return pl.lit("answer_not_recorded")
-    masked = pl.lit(pl.Series(batch.masked_answers))
-    return pl.when(masked).then(pl.lit("answer_masked")).otherwise(pl.lit("answer_not_recorded"))
+def answer_gaps(batch: Batch, unchecked: B1) -> list[Gap]:
+    """Why answers were not checked."""
+    masked = np.zeros(unchecked.size, np.bool_) if batch.masked_answers is None else batch.masked_answers
+    return [
+        Gap(np.flatnonzero(unchecked & masked), 1, "answer_masked"),
+        Gap(np.flatnonzero(unchecked & ~masked), 1, "answer_not_recorded"),
+    ]
 
 
 def with_states_before(batch: Batch, frame: pl.DataFrame) -> pl.DataFrame:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.columns import Batch
-from tracelens.run.arrow import coded
+from tracelens.columns import Batch, coded
 from tracelens.run.calls import Calls
-from tracelens.run.hidden import answer_gap, known_answers, unseen, with_states_before
+from tracelens.run.hidden import answer_gaps, known_answers, unseen, with_states_before
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Pool, of_calls, rounds
 from tracelens.rungs.answers import check_answers
@@ -21,7 +21,7 @@ from tracelens.rungs.fields import check_fields
 from tracelens.rungs.findings import concat_findings, finding_frame
 from tracelens.rungs.invariants import check_invariants
 from tracelens.rungs.milestones import check_milestones
-from tracelens.rungs.routing import FAILURES, GAPS
+from tracelens.rungs.routing import Failures, Gap
 from tracelens.rungs.safety.scan import scan
 from tracelens.rungs.schema.catalogue import EXEMPT
 from tracelens.rungs.schema.check import COLUMNS, STATES, check
@@ -182,45 +182,40 @@ def _state(traces: pl.DataFrame, results: pl.DataFrame) -> list[pl.Series]:
     return chosen.get_columns()
 
 
-def failures(findings: pl.DataFrame) -> pl.DataFrame:
-    """One failure per error finding.
+def failures(findings: pl.DataFrame) -> Failures:
+    """One failure per error finding; what a trace says twice counts at the lower rung.
 
     Returns:
-        A frame of `FAILURES`; the text names tool and path.
+        Failures; the text names tool and path.
     """
     place = pl.concat_str(["tool", pl.col("path").replace("", None)], separator=".", ignore_nulls=True)
-    text = pl.when(place != "").then(pl.format("{}: {}", place, "message")).otherwise("message")
-    return findings.filter(pl.col("severity") == "error").select("trace", "rung", text.alias("text")).cast(FAILURES)
+    text = pl.when(place != "").then(pl.format("{}: {}", place, "message")).otherwise("message").alias("text")
+    said = findings.filter(pl.col("severity") == "error").select("trace", "rung", text)
+    said = said.sort("trace", "rung", maintain_order=True).unique(["trace", "text"], keep="first", maintain_order=True)
+    trace = said["trace"].to_numpy().astype(np.int64)
+    return Failures(trace, said["rung"].to_numpy(), columns.texts(said["text"].to_arrow()), np.zeros_like(trace))
 
 
-def gaps(batch: Batch, frame: pl.DataFrame, judged: Judged, plan: Plan) -> pl.DataFrame:
-    """What was needed and not evaluated, references aside.
-
-    Returns:
-        A frame of `GAPS`.
-    """
-    traces = pl.DataFrame(batch.traces.select(["trace", "has_calls", "complete"]))
-    unrecorded = ~pl.col("has_calls")
-    incomplete = ~unrecorded & (pl.col("complete") == False)  # noqa: E712 - null is not false
-    found = [
-        _gap(traces.filter(unrecorded), 1, pl.lit("calls_not_recorded")),
-        _gap(traces.filter(incomplete), 1, pl.lit("incomplete")),
-    ]
+def gaps(batch: Batch, frame: pl.DataFrame, judged: Judged, plan: Plan) -> list[Gap]:
+    """What was needed and not evaluated, references aside."""
+    recorded = columns.numbers(batch.traces["has_calls"])
+    complete = columns.numbers(batch.traces["complete"], default=True)
+    found = [_gap(~recorded, 1, "calls_not_recorded"), _gap(recorded & ~complete, 1, "incomplete")]
     if plan.suite.has_tools:
-        reason = {"not_captured": "arguments_not_captured", "unusable": "schema_unusable"}
-        state = pl.col("schema_state")
-        unchecked = frame.filter(state.is_in(list(reason))).unique(["trace", "schema_state"], maintain_order=True)
-        found.append(_gap(unchecked, 1, state.replace_strict(reason, return_dtype=pl.String)))
+        for state, reason in (("not_captured", "arguments_not_captured"), ("unusable", "schema_unusable")):
+            found.append(Gap(frame["trace"].filter(frame["schema_state"] == state).to_numpy(), 1, reason))
     for name, rung in (("invariants", 1), ("milestones", 3), ("state", 4)):
-        why = pl.col(f"{name}_reason")
-        found.append(_gap(judged.traces.filter(why.is_not_null()), rung, pl.format(f"{name}: {{}}", why)))
+        why = judged.traces[f"{name}_reason"]
+        found += [
+            _gap((why == each).fill_null(False).to_numpy(), rung, f"{name}: {each}")
+            for each in why.drop_nulls().unique()
+        ]
     if plan.suite.answer is not None:
-        answers = judged.traces.with_columns(answer_gap(batch).alias("why")).filter(pl.col("answer_ok").is_null())
-        found.append(_gap(answers, 1, pl.col("why")))
+        found += answer_gaps(batch, judged.traces["answer_ok"].is_null().to_numpy())
     if batch.masked_answers is not None:
-        found.append(_gap(traces.filter(pl.Series(unseen(batch, plan))), 1, pl.lit("safety: arguments_masked")))
-    return pl.concat([GAPS.to_frame(), *found])
+        found.append(_gap(unseen(batch, plan), 1, "safety: arguments_masked"))
+    return [each for each in found if each.trace.size]
 
 
-def _gap(rows: pl.DataFrame, rung: int, reason: pl.Expr) -> pl.DataFrame:
-    return rows.select("trace", pl.lit(rung, pl.Int8).alias("rung"), reason.cast(pl.String).alias("reason"))
+def _gap(traces: npt.NDArray[np.bool_], rung: int, reason: str) -> Gap:
+    return Gap(np.flatnonzero(traces), rung, reason)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.run.arrow import coded
+from tracelens.columns import coded
 from tracelens.suite import Suite
 
 I32 = npt.NDArray[np.int32]

@@ -10,12 +10,13 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens.arguments import S_EMPTY
+from tracelens.columns import coded, nullable
 from tracelens.kernels.pairing import PARTIAL
 from tracelens.kernels.reference.differences import diffs
 from tracelens.kernels.reference.pairing import STATUSES, UNIT
 from tracelens.kernels.reference.values import parse
 from tracelens.normalise.differences import Compared, differences
-from tracelens.run.arrow import coded, constant, nullable
+from tracelens.run.arrow import constant
 from tracelens.run.calls import Calls
 from tracelens.run.matching import Matched
 from tracelens.run.names import NameCodes

@@ -1,28 +1,60 @@
 """Rung five: each trace's route, with every reason.
 
-Failures and gaps arrive as frames, one row each, whatever found them; this module only decides. A failure sends a
+Failures and gaps arrive as rows, whatever found them; this module only decides. A failure sends a
 trace to triage; a gap (something needed that was not evaluated) makes it unscored; what is left has passed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
-from tracelens.columns import group_offsets
-from tracelens.kernels.loops import first_equal
-from tracelens.rungs.facts import nothing
+from tracelens import columns
+from tracelens.columns import Texts, coded, nullable
+from tracelens.rungs.sentences import sentences
 
-FAILURES = pl.Schema({"trace": pl.UInt32(), "rung": pl.Int8(), "text": pl.String()})
-"""One row per failure: the trace, the rung it belongs to (1 to 4) and a sentence."""
+B1 = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
 
-GAPS = pl.Schema({"trace": pl.UInt32(), "rung": pl.Int8(), "reason": pl.String()})
-"""One row per thing that was needed and not evaluated: the trace, the rung and a short reason."""
+
+class Failures(NamedTuple):
+    """What failed, one row per sentence about a trace.
+
+    Attributes:
+        trace: int64[n].
+        rung: int8[n], the rung it belongs to (1 to 4).
+        text: A sentence per row, no two of a trace equal.
+        place: int64[n], below 2**31: order among what has the same trace and rung; equal ones stand as they are given.
+    """
+
+    trace: I64
+    rung: npt.NDArray[np.int8]
+    text: Texts
+    place: I64
+
+
+class Gap(NamedTuple):
+    """Something that was needed and not evaluated.
+
+    Attributes:
+        trace: int64, the traces.
+        rung: The rung it belongs to (1 to 4).
+        reason: A short reason.
+    """
+
+    trace: I64
+    rung: int
+    reason: str
+
+
+ROUTES = ("triage", "unscored", "judge", "settled")
+TRIAGE, UNSCORED, JUDGE, SETTLED = range(4)
 
 _NONE = 127
 """Above every rung."""
@@ -77,133 +109,122 @@ class Routing:
         return DEFAULT_THRESHOLDS if self.thresholds is None else self.thresholds
 
 
-def threshold_failures(traces: pl.DataFrame, routing: Routing) -> tuple[pl.DataFrame, pl.DataFrame]:
+def threshold_failures(traces: pa.Table, routing: Routing) -> tuple[list[Failures], list[Gap]]:
     """Hold the scores of traces against the thresholds.
 
     Args:
-        traces: One row per trace: ``trace``, ``n_expected`` (null without a reference), ``null_reason`` and a
+        traces: One row per trace: ``n_expected`` (null without a reference), ``null_reason`` (a dictionary) and a
             column per thresholded score.
         routing: The suite's thresholds.
 
     Returns:
         Failures (a score below its threshold) and gaps (a needed score that is null).
     """
-    has_reference = pl.col("n_expected").is_not_null()
-    failures, gaps = [], []
+    has_reference = columns.valid(traces["n_expected"])
+    failures, gaps = [], list[Gap]()
     for name, least in sorted(routing.effective.items()):
         rung = RUNG_OF_SCORE.get(name, 2)
-        value = pl.col(name).cast(pl.Float64)
-        failures.append(
-            traces.filter(value < least).select(
-                "trace",
-                pl.lit(rung, pl.Int8).alias("rung"),
-                pl.format("{} is {}, below {}", pl.lit(name), value.round(4), pl.lit(_plain(least))).alias("text"),
-            )
-        )
-        gaps.append(
-            traces.filter(value.is_null() & has_reference).select(
-                "trace",
-                pl.lit(rung, pl.Int8).alias("rung"),
-                pl.coalesce("null_reason", pl.lit(f"{name}_null")).alias("reason"),
-            )
-        )
+        score = traces[name].cast(pa.float64())
+        failures.append(_below(columns.numbers(score, default=np.nan), name, least, rung))
+        gaps += _null_scores(has_reference & ~columns.valid(score), traces["null_reason"], rung, f"{name}_null")
     if routing.require_reference:
-        gaps.append(
-            traces.filter(~has_reference).select(
-                "trace",
-                pl.lit(3, pl.Int8).alias("rung"),
-                pl.coalesce("null_reason", pl.lit("no_reference")).alias("reason"),
-            )
-        )
-    return _stack(failures, FAILURES), _stack(gaps, GAPS)
+        gaps += _null_scores(~has_reference, traces["null_reason"], 3, "no_reference")
+    return failures, gaps
+
+
+def _below(score: npt.NDArray[np.float64], name: str, least: float, rung: int) -> Failures:
+    """A failure for every score below its threshold."""
+    rows = np.flatnonzero(score < least)
+    found = pl.Series(score[rows]).round(4).to_arrow().dictionary_encode()
+    said = [f"{name} is {value}, below {least:g}" for value in pl.Series(found.dictionary).cast(pl.String)]
+    text = sentences([(columns.texts(said), found.indices.to_numpy())])
+    return Failures(rows, np.full(rows.size, rung, np.int8), text, np.zeros(rows.size, np.int64))
+
+
+def _null_scores(null: B1, reasons: pa.ChunkedArray, rung: int, otherwise: str) -> list[Gap]:
+    """The gaps of traces without a score, by reason."""
+    if not null.any():
+        return []
+    known = columns.one_chunk(reasons)
+    code = columns.numbers(known.indices, default=-1)
+    said = enumerate([*known.dictionary.to_pylist(), otherwise])
+    code = np.where(code < 0, len(known.dictionary), code)
+    return [Gap(np.flatnonzero(null & (code == number)), rung, reason) for number, reason in said]
 
 
 def decide(
-    traces: pl.DataFrame,
-    failures: pl.DataFrame,
-    details: Callable[[npt.NDArray[np.bool_]], pl.DataFrame],
-    gaps: pl.DataFrame,
+    traces: pa.Table,
+    failures: Sequence[Failures],
+    details: Callable[[B1], Sequence[Failures]],
+    gaps: Sequence[Gap],
     routing: Routing,
-) -> pl.DataFrame:
+) -> dict[str, pa.Array]:
     """Give each trace its route.
 
     Args:
-        traces: One row per trace: ``trace``, its row number, and ``state_ok`` (null where no state check decided).
-        failures: See `FAILURES`; every error finding, missed threshold and failed check.
+        traces: One row per trace: ``state_ok`` (null where no state check decided).
+        failures: Every error finding, missed threshold and failed check; at least one lot, perhaps without rows.
         details: Given bool[traces], says what lies behind missed thresholds of those traces, as failures: missing,
             extra and differing calls. It is asked for traces that failed a rung from two to four; its answers stand
             among the reasons and fail nothing by themselves.
-        gaps: See `GAPS`.
+        gaps: What was needed and not evaluated.
         routing: The suite's say.
 
     Returns:
-        One row per trace, in order: ``route``, ``passed``, ``failed_rung``, ``reasons``, ``unscored_reason``.
+        Columns of `traces`: ``route``, ``passed``, ``failed_rung``, ``reasons``, ``unscored_reason``.
 
     Example:
-        >>> traces = pl.DataFrame(
-        ...     {"trace": [0, 1], "state_ok": [None, None]}, schema={"trace": pl.UInt32, "state_ok": pl.Boolean}
-        ... )
-        >>> failures = pl.DataFrame({"trace": [1], "rung": [1], "text": ["x: bad"]}, schema=FAILURES)
-        >>> nothing = pl.DataFrame(schema=FAILURES)
-        >>> decide(traces, failures, lambda wanted: nothing, pl.DataFrame(schema=GAPS), Routing())["route"].to_list()
+        >>> traces = pa.table({"state_ok": pa.array([None, None], pa.bool_())})
+        >>> bad = Failures(np.array([1]), np.array([1], np.int8), columns.texts(["x: bad"]), np.array([0]))
+        >>> decide(traces, [bad], lambda wanted: [], [], Routing())["route"].to_pylist()
         ['settled', 'triage']
     """
-    n = traces.height
+    n = traces.num_rows
     if routing.state_decides:
-        decided = traces["state_ok"].fill_null(value=False).to_numpy()
-        failures, gaps = _unless(decided, failures), _unless(decided, gaps)
-    below = np.zeros(n, np.bool_)
-    below[failures["trace"].filter(failures["rung"] >= 2).to_numpy()] = True
-    reasons = _reasons(pl.concat([failures, details(below)]), n)
-    failed_rung = np.full(n, _NONE, np.int8)
-    np.minimum.at(failed_rung, failures["trace"].to_numpy(), failures["rung"].to_numpy())
+        decided = columns.numbers(traces["state_ok"], default=False)
+        failures = [_only(each, (each.rung < 2) | ~decided[each.trace]) for each in failures]
+        gaps = [each if each.rung < 2 else each._replace(trace=each.trace[~decided[each.trace]]) for each in gaps]
+    failed_rung, below = np.full(n, _NONE, np.int8), np.zeros(n, np.bool_)
+    for each in failures:
+        np.minimum.at(failed_rung, each.trace, each.rung)
+        below[each.trace[each.rung >= 2]] = True
     failed = failed_rung != _NONE
-    first = gaps.sort("trace", "rung", "reason").unique("trace", keep="first", maintain_order=True)
-    unscored = np.zeros(n, np.bool_)
-    unscored[first["trace"].to_numpy()] = True
-    unscored &= ~failed
-    why = nothing("unscored_reason", pl.String, n)
-    if unscored.any():
-        first = first.filter(pl.Series(unscored[first["trace"].to_numpy()]))
-        why = why.scatter(first["trace"], first["reason"])
-    routes = pl.Series("route", ["triage", "unscored", "judge" if routing.has_questions else "settled"])
-    return pl.DataFrame(
-        [
-            routes.gather(np.where(failed, 0, np.where(unscored, 1, 2))),
-            pl.Series("passed", pa.array(~failed, mask=unscored)),
-            pl.Series("failed_rung", pa.array(failed_rung, mask=~failed)),
-            reasons,
-            why,
-        ]
+    why, reasons = _first_gap(gaps, n)
+    why[failed] = -1
+    unscored = why >= 0
+    passed = JUDGE if routing.has_questions else SETTLED
+    return {
+        "route": coded(np.where(failed, TRIAGE, np.where(unscored, UNSCORED, passed)), ROUTES),
+        "passed": nullable(~failed, unscored),
+        "failed_rung": nullable(failed_rung, ~failed),
+        "reasons": _reasons([*failures, *details(below)], n),
+        "unscored_reason": coded(why, reasons),
+    }
+
+
+def _only(failures: Failures, rows: B1) -> Failures:
+    """Some of the failures."""
+    trace, rung, text, place = failures
+    return Failures(trace[rows], rung[rows], sentences([(text, np.flatnonzero(rows))]), place[rows])
+
+
+def _first_gap(gaps: Sequence[Gap], n: int) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """Number of each trace's reason, that of the lowest rung, then the first by name; below zero for none."""
+    reasons = sorted({each.reason for each in gaps})
+    why = np.full(n, -1, np.int32)
+    for each in sorted(gaps, key=lambda gap: (gap.rung, gap.reason), reverse=True):
+        why[each.trace] = reasons.index(each.reason)
+    return why, reasons
+
+
+def _reasons(failures: Sequence[Failures], n: int) -> pa.Array:
+    """``reasons`` by trace: lists of texts, lower rungs first."""
+    trace, rung, place = (np.concatenate([each[field] for each in failures]) for field in (0, 1, 3))
+    order = np.argsort(trace * 2**34 + rung * np.int64(2**31) + place, kind="stable")
+    first = columns.offsets_of(np.array([each.trace.size for each in failures]))
+    texts = sentences(
+        (each.text, np.where((order >= begin) & (order < end), order - begin, -1))
+        for each, begin, end in zip(failures, first[:-1], first[1:], strict=True)
     )
-
-
-def _unless(decided: npt.NDArray[np.bool_], rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows that do not belong to rungs two to four of traces whose state decides."""
-    beyond = (rows["rung"] >= 2).to_numpy()
-    return rows.filter(pl.Series(~(beyond & decided[rows["trace"].to_numpy()])))
-
-
-def _reasons(failures: pl.DataFrame, n: int) -> pl.Series:
-    """``reasons`` by trace: lists of texts, lower rungs first, equal rungs in the order given, each text once."""
-    ordered = failures.sort("trace", "rung", maintain_order=True)
-    offsets = group_offsets(ordered["trace"].to_numpy(), n)
-    high, low = (ordered["text"].hash(seed).to_numpy() for seed in (0, 1))
-    first = np.empty(ordered.height, np.int64)
-    first_equal(offsets, np.zeros(first.size, np.int64), high, low, first)
-    once = first == np.arange(first.size)
-    texts = ordered["text"]
-    if not once.all():
-        texts = texts.filter(pl.Series(once))
-        offsets = group_offsets(ordered["trace"].to_numpy()[once], n)
-    return pl.Series("reasons", pa.LargeListArray.from_arrays(pa.array(offsets), texts.to_arrow()))
-
-
-def _stack(frames: list[pl.DataFrame], schema: pl.Schema) -> pl.DataFrame:
-    """The frames below each other, in the schema."""
-    return pl.concat([pl.DataFrame(schema=schema), *(frame.cast(schema) for frame in frames)])
-
-
-def _plain(value: float) -> str:
-    """A threshold as people write it."""
-    return f"{value:g}"
+    offsets = columns.offsets_of(np.bincount(trace, minlength=n))
+    return pa.LargeListArray.from_arrays(pa.array(offsets), columns.text_array(texts.data, texts.offsets))

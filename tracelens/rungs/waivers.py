@@ -11,9 +11,16 @@ from datetime import date, timedelta
 from fnmatch import fnmatchcase
 from typing import Protocol
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
+from tracelens.columns import nullable
 from tracelens.rungs.facts import nothing
+
+_NEVER = np.iinfo(np.int32).max
+"""A day after all others."""
 
 
 class WaiverLike(Protocol):
@@ -80,24 +87,26 @@ def apply_waivers(findings: pl.DataFrame, traces: pl.DataFrame, waivers: Iterabl
     return findings.with_columns(until.alias("waived_until"), reason.alias("waive_reason"))
 
 
-def waived_traces(findings: pl.DataFrame) -> pl.DataFrame:
-    """Traces all of whose errors are waived.
+def waived_until(findings: pl.DataFrame, otherwise: npt.NDArray[np.bool_]) -> pa.Array:
+    """Until when all that a trace did wrong is waived.
 
     Args:
-        findings: What `apply_waivers` returned, with ``severity``.
+        findings: What `apply_waivers` returned inside a batch, with ``severity``.
+        otherwise: bool[traces], traces with defects that no finding tells, and so no waiver covers.
 
     Returns:
-        One row per such trace, sorted: its key and ``waived_until``, the first day on which one of its errors counts
-        again. A trace with an error that no waiver covers, or without any error, has no row.
+        date?[traces], the first day on which one of a trace's errors counts again; null for a trace with an error that
+        no waiver covers, or without any error.
     """
-    key = _key(findings)
     if findings["waived_until"].null_count() == findings.height:
-        return findings.clear().select(key, "waived_until")
-    errors = findings.filter((pl.col("severity") == "error") & pl.col(key).is_not_null())
-    grouped = errors.group_by(key).agg(
-        pl.col("waived_until").min(), pl.col("waived_until").is_null().any().alias("open")
-    )
-    return grouped.filter(~pl.col("open")).select(key, "waived_until").sort(key)
+        return pa.nulls(otherwise.size, pa.date32())
+    errors = findings.filter(pl.col("severity") == "error")
+    trace, covered = errors["trace"].to_numpy(), errors["waived_until"].is_not_null().to_numpy()
+    day = np.full(otherwise.size, _NEVER, np.int32)
+    np.minimum.at(day, trace[covered], errors["waived_until"].drop_nulls().to_physical().to_numpy())
+    counts = otherwise | (day == _NEVER)
+    counts[trace[~covered]] = True
+    return nullable(day, counts).cast(pa.date32())
 
 
 def _key(findings: pl.DataFrame) -> str:
