@@ -181,6 +181,7 @@ def test_agreement() -> None:
     [
         ([{"arguments": {}}], "expected call 0: it has no name"),
         (["a", {"name": "b", "arguments": [1]}], "expected call 1: its arguments are no JSON object"),
+        ([{"name": "b", "arguments": {"x": {"$regex": 5}}}], r"expected call 0, x: \$regex should be a string, not 5"),
     ],
 )
 def test_a_broken_reference_is_an_error(expected: Any, message: str) -> None:

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from tracelens.errors import did_you_mean
+from tracelens.kernels.reference.matchers import ESCAPE, MATCHERS
 from tracelens.kernels.reference.paths import render_path
 from tracelens.lint.limits import may_call
 from tracelens.lint.problem import Found
 from tracelens.lint.schemas import all_tools
 from tracelens.suite import Suite
 from tracelens.suite.matchers import is_matcher
-from tracelens.suite.names import MATCHERS
 
 if TYPE_CHECKING:
     from tracelens.rungs.schema.truth import CompiledSchema
@@ -158,8 +158,8 @@ def _near_matchers(arguments: str) -> Iterator[str]:
             if not (is_matcher(value) and "$literal" in value):
                 queue += value.values()
             for key in value:
-                hint = did_you_mean(key, MATCHERS) if key[:1] == "$" and key not in MATCHERS else ""
-                if hint:
+                hint = did_you_mean(key, MATCHERS) or (ESCAPE if len(value) == 1 else "")
+                if hint and key[:1] == "$" and key not in MATCHERS:
                     yield f"{key!r} is compared as plain data; {hint}"
 
 

@@ -10,8 +10,9 @@ import numpy.typing as npt
 from tracelens.arguments import S_EMPTY, S_INVALID, S_NOT_OBJECT, S_OBJECT, S_TEXT, Arguments
 from tracelens.kernels.digest import with_lone_member
 from tracelens.kernels.hash import hash_key
+from tracelens.kernels.reference.matchers import MATCHERS
 from tracelens.kernels.reference.normal import Rules
-from tracelens.kernels.reference.relation import MATCHERS, agreement, exact
+from tracelens.kernels.reference.relation import agreement, exact
 from tracelens.kernels.reference.values import Value, parse
 from tracelens.kernels.relate import related_pairs
 

@@ -9,7 +9,6 @@ nothing about the agent. An answer that is there and empty is evaluated.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -19,6 +18,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tracelens.kernels.reference.paths import render_path
+from tracelens.kernels.reference.patterns import python_pattern
 from tracelens.kernels.scan import ERRORS, OUT_OF_RANGE
 from tracelens.kernels.shred import shred
 from tracelens.rungs.pieces import shorten
@@ -84,8 +84,7 @@ def check_answers(answers: pl.Series, checks: AnswerLike) -> AnswerResult:
     """
     distinct = answers.drop_nulls().unique(maintain_order=True)
     schema = compile_schema(checks.json_schema) if checks.json_schema is not None else None
-    search = re.compile(checks.regex) if checks.regex is not None else None
-    rows = [(answer, *finding) for answer in distinct for finding in _findings(answer, checks, schema, search)]
+    rows = [(answer, *finding) for answer in distinct for finding in _findings(answer, checks, schema)]
     about = pl.DataFrame(
         rows,
         schema={"answer": pl.String, "severity": pl.String, "code": pl.String, "path": pl.String, "message": pl.String},
@@ -123,7 +122,7 @@ def _others(checks: AnswerLike) -> bool:
 
 
 def _findings(
-    answer: str, checks: AnswerLike, schema: CompiledSchema | None, search: re.Pattern[str] | None
+    answer: str, checks: AnswerLike, schema: CompiledSchema | None
 ) -> Iterator[tuple[str, str, str | None, str]]:
     """Severity, code, path and message of everything that is wrong with one answer."""
     for text in checks.contains:
@@ -134,8 +133,8 @@ def _findings(
             yield "error", "answer.not_contains", None, f"{text!r} occurs in the answer"
     if checks.equals is not None and answer != checks.equals:
         yield "error", "answer.equals", None, f"the answer is not {checks.equals!r}"
-    if search is not None and search.search(answer) is None:
-        yield "error", "answer.regex", None, f"the answer does not match {search.pattern!r}"
+    if checks.regex is not None and not python_pattern(checks.regex).found(answer):
+        yield "error", "answer.regex", None, f"the answer does not match {checks.regex!r}"
     if checks.max_length is not None and len(answer) > checks.max_length:
         yield (
             "error",

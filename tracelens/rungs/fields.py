@@ -8,7 +8,6 @@ whose arguments are no object (or were not captured) is not looked at here. Equa
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -21,6 +20,7 @@ from tracelens.arguments import Arguments
 from tracelens.kernels import find
 from tracelens.kernels.hash import hash_key
 from tracelens.kernels.reference.paths import WILD, Part, parse_path, render_path
+from tracelens.kernels.reference.patterns import python_pattern
 from tracelens.rungs.pieces import bounds, paths, pieces, shorten
 
 Numbers = npt.NDArray[np.int64]
@@ -121,8 +121,8 @@ def _apply(arguments: Arguments, found: _Found, check: CheckLike) -> list[pl.Dat
     texts = pieces(arguments.data, begins, ends)
     distinct = texts.unique(maintain_order=True)
     if check.regex is not None:
-        search = re.compile(check.regex).search
-        bad = [text for text in distinct if not search(_plain(text))]
+        pattern = python_pattern(check.regex)
+        bad = [text for text in distinct if not pattern.found(_plain(text))]
         out.append(_wrong(arguments, found.entries, texts, bad, "field.regex", f"does not match {check.regex!r}"))
     if check.has_equals:
         bad = [text for text in distinct if not _equal(json.loads(text), check.equals)]

@@ -16,8 +16,9 @@ from typing import Any, Protocol
 
 import polars as pl
 
+from tracelens.kernels.reference.matchers import matcher
 from tracelens.kernels.reference.normal import NO_RULES, Rules
-from tracelens.kernels.reference.relation import exact, matcher
+from tracelens.kernels.reference.relation import exact
 from tracelens.kernels.reference.values import is_object, parse
 from tracelens.rungs.facts import nothing
 from tracelens.rungs.findings import FINDING_SCHEMA, finding_frame

@@ -15,11 +15,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import EXPECTED, REJECTS, Batch, empty, table
+from tracelens.columns import EXPECTED, REJECTS, Batch, empty, numbers, table
 from tracelens.kernels.records import hash_records, newlines
 from tracelens.projection import Projected, Projection, reason, run
 from tracelens.sources.files import File
 from tracelens.sources.io import BLOCK, Block, Layout, Marks, read_blocks
+from tracelens.sources.references import matcher_faults
 
 SHOWN = 200
 """Characters of a bad record that are shown."""
@@ -162,12 +163,19 @@ class JsonSource(ABC):
         found = self._without_faults(found, rejects)
         digests = np.empty((marks.starts.size, 2), np.uint64)
         hash_records(block.data, marks.starts, marks.ends, digests)
-        number = found.top.parent.astype(np.int64)
-        made = self.tables(Records(block, found, number, marks.lines[number], digests[number]))
+
+        def made_of(found: Projected) -> Tables:
+            number = found.top.parent.astype(np.int64)
+            return self.tables(Records(block, found, number, marks.lines[number], digests[number]))
+
+        made = made_of(found)
+        faults, notes = matcher_faults(made.expected["name"], made.expected["arguments"])
+        if faults:
+            made = made_of(_without_traces(found, made.expected, faults, rejects))
         blank = int(np.count_nonzero(found.errors[:, 0] < 0))
         n_records = marks.starts.size + (block.failure is not None)
         return Batch(
-            made.traces, made.calls, made.expected, rejects.table(), n_records, blank, made.notes, digests
+            made.traces, made.calls, made.expected, rejects.table(), n_records, blank, (*made.notes, *notes), digests
         ).checked()
 
     def _without_faults(self, found: Projected, rejects: _Rejects) -> Projected:
@@ -178,6 +186,17 @@ class JsonSource(ABC):
                 rejects.add(int(top.parent[row]), why)
             bad |= mask
         return found.keeping(~bad) if bad.any() else found
+
+
+def _without_traces(found: Projected, expected: pa.Table, faults: dict[int, str], rejects: _Rejects) -> Projected:
+    """The records but those with an expected call that cannot be used, which are rejected."""
+    bad = np.zeros(found.top.n, np.bool_)
+    trace = numbers(expected["trace"])
+    for row, why in faults.items():
+        if not bad[trace[row]]:
+            rejects.add(int(found.top.parent[trace[row]]), why)
+        bad[trace[row]] = True
+    return found.keeping(~bad)
 
 
 class _Rejects:

@@ -22,7 +22,6 @@ from tracelens.columns import (
     numbers,
     positions_in,
     table,
-    texts,
 )
 from tracelens.projection import (
     ANYTHING,
@@ -34,11 +33,10 @@ from tracelens.projection import (
     STRING,
     Found,
     Projected,
-    Projection,
     Row,
-    run,
 )
 from tracelens.sources.base import Fault, Records, some_inside
+from tracelens.sources.references import are_objects
 
 ENVELOPE: Mapping[str, str] = {
     "trace_id": "trace_id",
@@ -67,8 +65,6 @@ REFERENCES = (
 )
 """Tables inside the outermost one: one inline reference, or a list of them."""
 
-_VALUE = Projection(Row("value"))
-
 
 def envelope_faults(found: Projected, line: Found) -> Iterator[Fault]:
     """What makes the shared fields of a record unusable."""
@@ -91,11 +87,7 @@ def _usable_arguments(rows: Found) -> npt.NDArray[np.bool_]:
     good = rows.has("arguments", NONE, NULL, OBJECT)
     written = rows.has("arguments", STRING)
     if written.any():
-        inner = texts(rows.text("arguments"))
-        value = run(_VALUE, inner.data, inner.offsets[:-1].copy(), inner.offsets[1:].copy())
-        objects = np.zeros(rows.n, np.bool_)
-        objects[value["value"].parent[value["value"].has("@", OBJECT)]] = True
-        good |= written & (objects | (value.errors[:, 0] < 0))
+        good |= written & are_objects(rows.text("arguments"))
     return good
 
 

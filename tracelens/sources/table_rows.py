@@ -32,6 +32,7 @@ from tracelens.errors import InputError
 from tracelens.kernels import cells
 from tracelens.kernels.records import hash_records
 from tracelens.kernels.scan import STRING
+from tracelens.sources.references import are_objects, matcher_faults
 
 ROW = "row number"
 """Column with the number of a row in the input, from 0."""
@@ -160,7 +161,14 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     given = valid(rows["trace_id"])
     kind = _kinds(rows)
     bad = ~given | (kind < 0)
-    rejects = _rejects(rows, bad, given, sources)
+    reasons = dict.fromkeys(np.flatnonzero(bad).tolist(), "row is none of call, expected and trace")
+    reasons |= dict.fromkeys(np.flatnonzero(~given).tolist(), "there is no trace_id")
+    unusable, notes = _unusable(rows, np.flatnonzero(~bad & (kind == EXPECT)))
+    reasons |= unusable
+    rejects = _rejects(rows, reasons, sources)
+    if unusable:
+        # what else the table says of such a trace goes with it: without its reference it would be another trace
+        bad |= pc.is_in(rows["trace_id"], rows["trace_id"].take(pa.array(list(unusable)))).to_numpy()
     if bad.any():
         rows, kind = rows.filter(pa.array(~bad)), kind[~bad]
     ids = one_chunk(rows["trace_id"])
@@ -172,7 +180,7 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     expected, listed = _expected(rows, trace, np.flatnonzero(kind == EXPECT), first.size)
     traces = _traces(rows, ids, trace, first, kind, listed, sources, digests[~bad])
     n_records = traces.num_rows + rejects.num_rows
-    return Batch(traces, calls, expected, rejects, n_records, 0, (), digests if records is None else records)
+    return Batch(traces, calls, expected, rejects, n_records, 0, notes, digests if records is None else records)
 
 
 CALL, EXPECT, DESCRIBE = range(3)
@@ -194,13 +202,29 @@ def _starts(ids: pa.Array) -> npt.NDArray[np.int64]:
     return np.concatenate([[0], np.flatnonzero(changed) + 1]).astype(np.int64)
 
 
-def _rejects(rows: pa.Table, bad: npt.NDArray[np.bool_], given: npt.NDArray[np.bool_], sources: Any) -> pa.Table:
-    where = np.flatnonzero(bad)
+def _unusable(rows: pa.Table, where: npt.NDArray[np.int64]) -> tuple[dict[int, str], tuple[str, ...]]:
+    """Expected calls that cannot be used, by row, the first of each trace; and remarks."""
+    if not where.size or "arguments" not in rows.column_names:
+        return {}, ()
+    part = rows.select(["trace_id", "name", "arguments"]).take(pa.array(where)).combine_chunks()
+    names, arguments = one_chunk(part["name"]), one_chunk(part["arguments"])
+    objects = are_objects(arguments)
+    faults, notes = matcher_faults(names, pc.if_else(pa.array(objects), arguments, pa.scalar(None, TEXT)))
+    faults |= dict.fromkeys(np.flatnonzero(~objects).tolist(), "expected arguments are no object")
+    first: dict[str, int] = {}
+    for row in sorted(faults):
+        first.setdefault(part["trace_id"][row].as_py(), row)
+    return {int(where[row]): faults[row] for row in first.values()}, notes
+
+
+def _rejects(rows: pa.Table, reasons: dict[int, str], sources: Any) -> pa.Table:
+    where = np.array(sorted(reasons), np.int64)
     names, lines = _places(numbers(rows[ROW])[where], sources)
-    reasons = ["row is none of call, expected and trace" if given[row] else "there is no trace_id" for row in where]
     shown = [str(rows.slice(row, 1).drop_columns([ROW]).to_pylist()[0])[:200] for row in where]
     none = np.zeros(where.size, np.int64)
-    return table(REJECTS, where.size, source=names, line=lines, offset=none, reason=reasons, text=shown)
+    return table(
+        REJECTS, where.size, source=names, line=lines, offset=none, reason=[reasons[row] for row in where], text=shown
+    )
 
 
 def _places(row: npt.NDArray[np.int64], sources: tuple[tuple[str, int], ...]) -> tuple[pa.Array, npt.NDArray[np.int64]]:

@@ -39,9 +39,6 @@ ARGUMENT_RULES = ("datetime", "number", "unit", "default")
 
 RULES = (*PLAIN_RULES, "unit", "default")
 
-MATCHERS = ("$any", "$regex", "$one_of", "$range", "$optional", "$literal")
-"""What an expected value may be instead of a plain value: an object with exactly one of these keys."""
-
 CODE_FAMILIES = (
     "tool", "schema", "field", "arguments", "answer", "invariant", "milestone", "safety", "state", "check", "threshold",
 )  # fmt: skip

@@ -385,6 +385,7 @@ def _call(text: str, at: int) -> tuple[str, str | None, int]:
 
 
 def _arguments(raw: str, value: Any) -> tuple[str | None, int]:
+    from tracelens.kernels.reference.values import parse
     from tracelens.suite.matchers import check_matchers
     from tracelens.suite.rules import RefusedError
 
@@ -401,7 +402,7 @@ def _arguments(raw: str, value: Any) -> tuple[str | None, int]:
         raise _LineError("expected arguments should be an object", "leave arguments out to accept any, {} means none")
     if '"$' in raw or "\\u0024" in raw:
         try:
-            check_matchers(value)
+            check_matchers(parse(raw))
         except RefusedError as error:
             raise _LineError(str(error), error.hint) from None
     return raw, form

@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.kernels.reference.examples import JSON, OBJECTS, RULES
+from tracelens.kernels.reference.matchers import has_matcher, matcher
 from tracelens.kernels.reference.normal import NO_RULES, Rules, canonical
-from tracelens.kernels.reference.relation import agreement, exact, has_matcher, has_relation, matcher
+from tracelens.kernels.reference.relation import agreement, exact, has_relation
 from tracelens.kernels.reference.values import Number, parse
 from tracelens.suite.matchers import check_matchers, is_matcher
 

@@ -8,8 +8,10 @@ from typing import Any
 
 from tracelens.errors import UsageError
 from tracelens.kernels.reference import relation
+from tracelens.kernels.reference.matchers import fault
 from tracelens.kernels.reference.normal import canonical
 from tracelens.kernels.reference.pairing import UNIT, Call, Match
+from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.reference.values import is_object, parse
 
 ANYTHING = {"$any": True}
@@ -30,7 +32,7 @@ def read_match(actual: Sequence[Any], expected: Sequence[Any], *, parallel: bool
         The match.
 
     Raises:
-        UsageError: An expected call has no name, or arguments that are no object.
+        UsageError: An expected call has no name, arguments that are no object, or a matcher that is not well formed.
 
     Example:
         >>> match = read_match([{"name": "a", "arguments": '{"n": 1.0}'}], [{"name": "a", "arguments": {"n": 1}}])
@@ -73,6 +75,10 @@ def _expected(entry: Any, at: int) -> tuple[Call, Any]:
     arguments, usable = _arguments(given["arguments"])
     if not usable:
         raise UsageError("its arguments are no JSON object", where=where, hint="leave them out to accept any")
+    found = fault(arguments)
+    if found is not None:
+        place = ", ".join(filter(None, (where, render_path(found.path))))
+        raise UsageError(found.message, where=place, hint=found.hint)
     return Call(given["name"]), arguments
 
 

@@ -147,6 +147,23 @@ def rounded(form: str, decimals: int) -> str:
     return decimal_form(f"{'-' if negative else ''}{whole:f}e{-decimals}")
 
 
+def number_order(form: str) -> tuple[int, int, str]:
+    """A key by which canonical forms sort as their values do.
+
+    Example:
+        >>> sorted(["1e2", "-5e-1", "0", "15e0", "-3e3"], key=number_order)
+        ['-3e3', '-5e-1', '0', '15e0', '1e2']
+    """
+    negative, digits, exponent = split_form(form)
+    if not digits:
+        return (0, 0, "")
+    magnitude = len(digits) + exponent
+    if not negative:
+        return (1, magnitude, digits)
+    # Nines' complement, and a digit above all at the end, turn the order of the digits round.
+    return (-1, -magnitude, "".join(str(9 - int(digit)) for digit in digits) + ":")
+
+
 def close(a: str, b: str, abs_tol: Fraction, rel_tol: Fraction) -> bool:
     """Whether two numbers differ by no more than a tolerance.
 

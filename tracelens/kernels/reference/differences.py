@@ -10,9 +10,10 @@ from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
+from tracelens.kernels.reference.matchers import matcher
 from tracelens.kernels.reference.normal import NO_RULES, Rules, canonical_text
 from tracelens.kernels.reference.paths import render_path
-from tracelens.kernels.reference.relation import MISSING, matcher, same
+from tracelens.kernels.reference.relation import MISSING, same
 from tracelens.kernels.reference.rules import canonical_leaf
 from tracelens.kernels.reference.values import Value, is_array, is_object, plain_text
 

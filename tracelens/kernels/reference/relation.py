@@ -1,29 +1,22 @@
 """Whether an actual value equals an expected one: canonical equality, plus tolerances and matchers.
 
-A matcher is an object with one key, in an expected value: ``{"$any": true}`` (any value, but one must be there),
-``{"$regex": "…"}`` (a Python regular expression, searched anywhere in the string as sent), ``{"$one_of": […]}``,
-``{"$range": [lowest, highest]}`` (both included; numbers, or strings by their canonical text),
-``{"$optional": value}`` (missing matches too), ``{"$literal": value}`` (no matcher inside counts). An object that
-only looks like one of them, because its argument is of the wrong kind, is an ordinary value.
+What a matcher is stands in `matchers`. An object that only looks like one, because its argument is of the wrong kind,
+is an ordinary value here; whoever reads references refuses it before.
 """
 
 from __future__ import annotations
 
 import enum
-import re
-import warnings
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
-from tracelens.kernels.reference.decimal_form import close, split_form
+from tracelens.kernels.reference.decimal_form import close, number_order
+from tracelens.kernels.reference.matchers import has_matcher, matcher
 from tracelens.kernels.reference.normal import NO_RULES, Rules, canonical, is_missing
+from tracelens.kernels.reference.patterns import python_pattern
 from tracelens.kernels.reference.rules import Leaf, canonical_leaf
-from tracelens.kernels.reference.values import Value, is_array, is_object, number_form, parse
-
-MATCHERS = ("$any", "$regex", "$one_of", "$range", "$optional", "$literal")
-"""The keys that make an object a matcher."""
+from tracelens.kernels.reference.values import Value, is_object, parse
 
 
 class Missing(enum.Enum):
@@ -34,41 +27,6 @@ class Missing(enum.Enum):
 
 MISSING = Missing.MISSING
 """Stands for a value that is not there; null is a value."""
-
-
-def matcher(expected: Any) -> tuple[str, Value] | None:
-    """The key and argument of a matcher; None for an ordinary value.
-
-    Example:
-        >>> matcher({"$regex": "^UA"}), matcher({"$regex": 5}), matcher({"$any": True, "b": 1})
-        (('$regex', '^UA'), None, None)
-    """
-    if not is_object(expected) or len(expected) != 1:
-        return None
-    key, argument = next(iter(expected.items()))
-    well_formed = {
-        "$any": lambda: argument is True,
-        "$regex": lambda: isinstance(argument, str) and _pattern(argument) is not None,
-        "$one_of": lambda: is_array(argument),
-        "$range": lambda: is_array(argument) and len(argument) == 2 and _same_kind(*argument),
-    }
-    if key not in MATCHERS or not well_formed.get(key, lambda: True)():
-        return None
-    return key, argument
-
-
-def has_matcher(expected: Any) -> bool:
-    """Whether an expected value holds a matcher anywhere, so that equality is decided per pair.
-
-    Example:
-        >>> has_matcher({"a": [{"$any": True}]}), has_matcher({"a": {"$any": False}})
-        (True, False)
-    """
-    if matcher(expected) is not None:
-        return True
-    if is_object(expected):
-        return any(has_matcher(item) for item in expected.values())
-    return is_array(expected) and any(has_matcher(item) for item in expected)
 
 
 def has_relation(rules: Rules) -> bool:
@@ -178,28 +136,12 @@ def _matches(actual: Value, key: str, argument: Value, rules: Rules, number: int
     if actual is MISSING:
         return key == "$one_of" and any(same(MISSING, choice, rules, number) for choice in argument)
     if key == "$regex":
-        pattern = _pattern(argument)
-        return isinstance(actual, str) and pattern is not None and pattern.search(actual) is not None
+        return isinstance(actual, str) and python_pattern(argument).found(actual)
     if key == "$range":
         return _in_range(actual, argument[0], argument[1], rules, number)
     if key == "$one_of":
         return any(same(actual, choice, rules, number) for choice in argument)
     return key == "$any" or same(actual, argument, rules, number, literal=key == "$literal")
-
-
-@lru_cache(maxsize=1024)
-def _pattern(text: str) -> re.Pattern[str] | None:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            return re.compile(text)
-    except (re.error, OverflowError, RecursionError):
-        return None
-
-
-def _same_kind(low: Value, high: Value) -> bool:
-    strings = isinstance(low, str) and isinstance(high, str)
-    return strings or (number_form(low) is not None and number_form(high) is not None)
 
 
 def _in_range(actual: Value, low: Value, high: Value, rules: Rules, number: int) -> bool:
@@ -218,14 +160,7 @@ def _order(leaf: Leaf) -> tuple[Any, ...]:
         return (Fraction(leaf.text.partition(" ")[0]),)
     if leaf.kind != "number":
         return (leaf.text.removesuffix("Z"),)
-    negative, digits, exponent = split_form(leaf.text)
-    if not digits:
-        return (0,)
-    magnitude = len(digits) + exponent
-    if not negative:
-        return (1, magnitude, digits)
-    # Nines' complement, and a digit above all at the end, turn the order of the digits round.
-    return (-1, -magnitude, "".join(str(9 - int(digit)) for digit in digits) + ":")
+    return number_order(leaf.text)
 
 
 def _same_arrays(

@@ -110,7 +110,7 @@ def analyse_answer(text: str, plan: SafetyPlan, seen: int = EVERYTHING) -> list[
     leaf = Leaf((), None, shown, "answer")
     hits = [hit._replace(severity="note", path=None) for hit in _pack_hits(leaf, plan, seen)]
     for pattern in plan.own:
-        if not pattern.tools and pattern.regex.search(shown):
+        if not pattern.tools and pattern.regex.found(shown):
             message = f"the final answer matches the pattern {pattern.name}"
             hits.append(Hit(f"safety.{pattern.name}", "note", None, message, shorten(shown)))
     return list(dict.fromkeys(hits))
@@ -136,7 +136,7 @@ def tool_hits(tool: str | None, plan: SafetyPlan) -> list[Hit]:
         for hit in _pack_hits(Leaf((), None, tool, "raw"), plan, EVERYTHING)
     ]
     for pattern in plan.own:
-        if pattern.looks_at(tool) and pattern.regex.search(tool):
+        if pattern.looks_at(tool) and pattern.regex.found(tool):
             message = f"the tool's name matches the pattern {pattern.name}"
             hits.append(Hit(f"safety.{pattern.name}", "error", None, message, shorten(tool)))
     return hits
@@ -215,12 +215,12 @@ def _own_hits(tool: str | None, text: str, state: str, plan: SafetyPlan) -> Iter
         message = f"matches the pattern {pattern.name}"
         any_leaf = False
         for leaf in places:
-            found = pattern.regex.search(leaf.text) if leaf.kind != "list" else None
-            if found is not None:
+            span = pattern.regex.span(leaf.text) if leaf.kind != "list" else None
+            if span is not None:
                 any_leaf = True
-                severity = "note" if is_prose(leaf, found.span()) else "error"
+                severity = "note" if is_prose(leaf, span) else "error"
                 yield Hit(code, severity, leaf.path, message, shorten(leaf.text))
-        if not any_leaf and pattern.regex.search(text):
+        if not any_leaf and pattern.regex.found(text):
             yield Hit(code, "error", "", message, shorten(text))
 
 

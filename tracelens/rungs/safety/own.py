@@ -7,11 +7,12 @@ Most are plain enough for Rust to say beforehand in which ASCII texts they canno
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Protocol
+
+from tracelens.kernels.reference.patterns import Pattern, python_pattern
 
 _PLAIN = re.compile(
     r"""
@@ -58,17 +59,14 @@ class OwnPattern:
     """
 
     name: str
-    regex: re.Pattern[str]
+    regex: Pattern
     tools: tuple[str, ...]
     gate: str | None
 
     @classmethod
     def of(cls, pattern: PatternLike) -> OwnPattern:
         """From the suite's pattern, which has been checked to compile."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            compiled = re.compile(pattern.regex)
-        return cls(pattern.name, compiled, tuple(pattern.tools), widened(pattern.regex))
+        return cls(pattern.name, python_pattern(pattern.regex), tuple(pattern.tools), widened(pattern.regex))
 
     def looks_at(self, tool: str | None) -> bool:
         """Whether the pattern is meant for that tool; a call without a name is looked at by all-tool patterns only."""

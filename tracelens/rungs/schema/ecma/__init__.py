@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
+from tracelens.kernels.reference.patterns import Pattern, PatternFault
+from tracelens.rungs.schema.ecma.bounded import to_tree
 from tracelens.rungs.schema.ecma.emit import emit
 from tracelens.rungs.schema.ecma.parse import parse
 from tracelens.rungs.schema.ecma.syntax import PatternError
@@ -27,7 +30,7 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
         ``found(text) -> bool``.
 
     Raises:
-        PatternError: The pattern is none of ECMA-262.
+        PatternError: The pattern is none of ECMA-262, or a search could take forever.
 
     Example:
         >>> compile_pattern("^[A-Z]{3}$")("SFO"), compile_pattern("^abc$")("abc\n")
@@ -36,7 +39,14 @@ def compile_pattern(pattern: str) -> Callable[[str], bool]:
     import regex
 
     try:
-        search = regex.compile(emit(parse(pattern)), regex.VERSION0).search
+        node = parse(pattern)
+        search = regex.compile(emit(node), regex.VERSION0).search
+        return Pattern(to_tree(node), lambda text: _span(search(text))).found
     except (regex.error, OverflowError, RecursionError) as error:
         raise PatternError(f"the pattern cannot be compiled: {error}") from None
-    return lambda text: search(text) is not None
+    except PatternFault as error:
+        raise PatternError(f"the pattern {error}") from None
+
+
+def _span(found: Any) -> tuple[int, int] | None:
+    return None if found is None else found.span()
