@@ -20,7 +20,7 @@ from tracelens.run.details import pair_details
 from tracelens.run.expected import expected_of
 from tracelens.run.hidden import known_repetition
 from tracelens.run.judging import Judged, check_schemas, failures, gaps, judge
-from tracelens.run.masks import masked, masked_table
+from tracelens.run.masks import masked_differences, masked_findings, masked_tables, masked_texts
 from tracelens.run.matching import Forms, Matched, digest_pool, match
 from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
@@ -79,11 +79,10 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     frame = frame.with_columns(schemas.state)
     matched = match(batch, calls, expected, (actual, wanted), digests, plan)
     judged = judge(batch, calls, pool, frame, schemas, plan)
-    findings = masked("findings", judged.findings, plan)
+    findings = masked_findings(judged.findings, plan)
     held = {name: place(matched, calls, name) for name in dict.fromkeys([OPTIMAL, *plan.suite.match.rows])}
     differs = {
-        name: masked_table("argument_diffs", difference_table(rows, matched, plan, codes), plan)
-        for name, rows in held.items()
+        name: masked_differences(difference_table(rows, matched, plan, codes), plan) for name, rows in held.items()
     }
     traces = _traces(batch, calls, frame, matched, judged, findings, plan)
     missed, null_scores = threshold_failures(traces, plan.routing)
@@ -98,19 +97,20 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     traces = pa.table({**{name: traces[name] for name in traces.column_names}, **routes, "waived_until": until})
     stored = plan.suite.match.rows
     tables = {
-        "calls": masked_table("calls", call_rows.append_column("schema_state", schemas.stored), plan),
-        "expected": masked_table("expected", expected_table(matched, codes), plan),
+        "calls": call_rows.append_column("schema_state", schemas.stored),
+        "expected": expected_table(matched, codes),
         "pairs": by_trace([pair_table(held[name], codes) for name in stored] or [pair_table(held[OPTIMAL], codes)[:0]]),
         "argument_diffs": by_trace([differs[name] for name in stored] or [differs[OPTIMAL][:0]]),
         "steps": step_table(matched, calls, codes),
         "findings": findings.to_arrow(),
-        "state_results": masked("state_results", judged.state_results, plan).to_arrow(),
-        "rejects": masked_table("rejects", batch.rejects, plan),
-        "traces": masked_table("traces", traces, plan),
+        "state_results": judged.state_results.to_arrow(),
+        "rejects": batch.rejects,
+        "traces": traces,
     }
     given = columns.numbers(batch.traces["id_given"]).astype(np.bool_)
     content = columns.numbers(batch.traces["record_lo"])
-    return Scored(batch, _with_ids(tables, batch), content, given, matched.expected.case)
+    ids = columns.one_chunk(masked_texts(batch.traces["trace_id"], plan))
+    return Scored(batch, _with_ids(masked_tables(tables, plan), ids), content, given, matched.expected.case)
 
 
 def _traces(
@@ -156,9 +156,8 @@ def _needless(batch: Batch, matched: Matched) -> pl.Series:
     return pl.DataFrame({"v": values, "k": known}).select(pl.when("k").then("v").alias("needless")).to_series()
 
 
-def _with_ids(tables: dict[str, pa.Table], batch: Batch) -> dict[str, pa.Table]:
+def _with_ids(tables: dict[str, pa.Table], ids: pa.Array) -> dict[str, pa.Table]:
     """Every table with ``trace_id`` beside ``trace``."""
-    ids = columns.one_chunk(batch.traces["trace_id"])
     return {
         name: table
         if "trace" not in table.column_names or "trace_id" in table.column_names

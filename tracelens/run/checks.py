@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pyarrow.parquet as pq
 
+from tracelens.run.masks import masked_rows
 from tracelens.rungs.checks import run_checks
+from tracelens.rungs.safety import mask
 from tracelens.rungs.waivers import apply_waivers
 from tracelens.store import RunWriter
 from tracelens.store.columnar import TableWriter
 from tracelens.tables import STORED_TABLES
 
 if TYPE_CHECKING:
-    from tracelens.suite import Suite
+    from tracelens.run.plan import Plan
+    from tracelens.suite.blocks import Waiver
 
 HELD = ("traces", "findings")
 """Tables that own checks may change, so that they are written for good only afterwards."""
@@ -46,14 +49,15 @@ class Held:
         else:
             self._writer.write(name, frame)
 
-    def apply(self, suite: Suite) -> None:
+    def apply(self, plan: Plan) -> None:
         """Run the suite's own checks and write the held tables for good; every table but `runs` is finished here."""
+        suite = plan.suite
         for table in self._tables.values():
             table.close()
         others = {name: self._writer.finish(name) for name in STORED_TABLES if name not in {*HELD, "runs"}}
         found = run_checks(suite, {**others, **{name: self._path(name) for name in HELD}})
         cases = pl.read_parquet(self._path("traces"), columns=["trace_id", "case_id"])
-        found = apply_waivers(found, cases, suite.waive)
+        found = masked_rows(apply_waivers(found, cases, _as_stored(suite.waive, plan)), plan)
         for traces in self._parts("traces"):
             self._writer.write("traces", rerouted(traces, found))
         for findings in self._parts("findings"):
@@ -67,6 +71,11 @@ class Held:
         yield pl.read_parquet(self._path(name), n_rows=0)
         for batch in pq.ParquetFile(self._path(name)).iter_batches(batch_size=65_536):
             yield pl.DataFrame(batch)
+
+
+def _as_stored(waivers: Sequence[Waiver], plan: Plan) -> list[Waiver]:
+    """The waivers, for traces whose case may be masked by now."""
+    return [each.model_copy(update={"case_id": mask(each.case_id)}) if plan.safety.masks else each for each in waivers]
 
 
 def rerouted(traces: pl.DataFrame, found: pl.DataFrame) -> pl.DataFrame:

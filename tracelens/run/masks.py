@@ -1,63 +1,122 @@
-"""Secrets out of every stored text."""
+"""Secrets out of every stored text.
+
+Whatever column holds text is looked at, by its type: a new column is covered by itself. Matching, joining and checking
+see the true values; masks are the last thing that happens to a table.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
+import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from tracelens.columns import TEXT, one_chunk
 from tracelens.kernels.reference.paths import parse_path, render_path
 from tracelens.run.plan import Plan
 from tracelens.rungs.safety import mask
 from tracelens.rungs.safety.scan import mask_leaves, mask_series
 
-TEXTS: Mapping[str, tuple[str, ...]] = {
-    "traces": ("final_answer", "tags", "tools"),
-    "calls": ("arguments", "result", "error"),
-    "expected": ("arguments",),
-    "findings": ("path", "message", "value"),
-    "state_results": ("reason", "observed", "expected"),
-    "rejects": ("text", "reason"),
-}
-"""Columns in which free text may hold a secret."""
-
-LEAVES = ("actual", "expected")
-"""Columns of `argument_diffs` that hold the value of a path."""
+EARLY = {"findings": ("path", "message", "value"), "argument_diffs": ("path", "actual", "expected")}
+"""Columns of which reasons are made: `masked_findings` and `masked_differences` mask them before that."""
 
 
-def masked(name: str, frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
-    """A frame with secrets masked, where the suite asks for that.
+def masked_findings(findings: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Findings without secrets in the texts of which reasons are made."""
+    if not plan.safety.masks:
+        return findings
+    return findings.with_columns(
+        _masked_paths(findings["path"]), mask_series(findings["message"]), mask_series(findings["value"])
+    )
+
+
+def masked_differences(table: pa.Table, plan: Plan) -> pa.Table:
+    """Rows of `argument_diffs` without secrets; the name of one may stand in the path, its value beside it."""
+    if not plan.safety.masks:
+        return table
+    paths = pl.Series(table["path"]).cast(pl.String)
+    new = {"path": _masked_column(table["path"], is_path=True)}
+    for name in ("actual", "expected"):
+        values = pl.Series(table[name])
+        shown = mask_leaves(paths, values)
+        new[name] = table[name] if shown is values else shown.to_arrow()
+    return pa.table({name: new.get(name, table[name]) for name in table.column_names})
+
+
+def masked_tables(tables: dict[str, pa.Table], plan: Plan) -> dict[str, pa.Table]:
+    """Tables as they may be stored: no text column holds a secret, where the suite asks for that.
 
     Args:
-        name: The table it belongs to.
-        frame: The frame.
+        tables: Rows by table; the columns of `EARLY` are masked already.
         plan: The compiled suite.
+
+    Returns:
+        The tables; columns in which nothing is masked are not copied.
     """
-    return frame.with_columns(_masked(name, frame.get_column, plan))
-
-
-def masked_table(name: str, table: pa.Table, plan: Plan) -> pa.Table:
-    """As `masked`, for an Arrow table; texts of which nothing is masked are not copied."""
-    changed = {
-        series.name: series.to_arrow()
-        for series in _masked(name, lambda column: pl.Series(column, table[column]), plan)
-    }
-    return pa.table({column: changed.get(column, table[column]) for column in table.column_names}) if changed else table
-
-
-def _masked(name: str, column: Callable[[str], pl.Series], plan: Plan) -> list[pl.Series]:
-    """The columns in which something was masked."""
     if not plan.safety.masks:
-        return []
-    if name == "argument_diffs":
-        paths = column("path").cast(pl.String)
-        pairs = [(text, mask_leaves(paths, text)) for text in map(column, LEAVES)]
-        pairs.append((paths, _masked_paths(paths)))
-    else:
-        given = [text for text in map(column, TEXTS[name]) if text.dtype == pl.String]
-        pairs = [(text, _masked_paths(text) if text.name == "path" else mask_series(text)) for text in given]
-    return [after for before, after in pairs if after is not before]
+        return tables
+    return {name: masked_table(table, skip=EARLY.get(name, ())) for name, table in tables.items()}
+
+
+def masked_table(table: pa.Table, *, skip: tuple[str, ...] = ()) -> pa.Table:
+    """A table of which every text column and every list of texts is masked.
+
+    Args:
+        table: Any table.
+        skip: Columns to leave alone.
+    """
+    for at, field in enumerate(table.schema):
+        if field.name in skip:
+            continue
+        column = table.column(at)
+        new = _masked_column(column, is_path=field.name == "path")
+        if new is not column:
+            table = table.set_column(at, pa.field(field.name, new.type, field.nullable), new)
+    return table
+
+
+def masked_rows(frame: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Rows of any table as they may be stored."""
+    return pl.DataFrame(masked_table(frame.to_arrow())) if plan.safety.masks else frame
+
+
+def masked_texts(texts: pa.Array | pa.ChunkedArray, plan: Plan) -> pa.Array | pa.ChunkedArray:
+    """Texts masked where the suite asks for that; the same ones where nothing is masked."""
+    return _masked_column(texts) if plan.safety.masks else texts
+
+
+def _masked_column(column: pa.ChunkedArray, *, is_path: bool = False) -> pa.ChunkedArray:
+    """The column masked; the same one if it holds no text, or no secret."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        # only what it may hold is looked at; a column that changes becomes plain, as two texts may get one mask
+        parts = [chunk.dictionary for chunk in getattr(column, "chunks", [column])]
+        if all(_masked_text(part, is_path=is_path) is part for part in parts):
+            return column
+        column = column.cast(TEXT)
+        kind = TEXT
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return _masked_lists(column)
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _masked_text(column, is_path=is_path)
+    return column
+
+
+def _masked_text(column: pa.ChunkedArray, *, is_path: bool) -> pa.ChunkedArray:
+    series = pl.Series(column, dtype=pl.String)
+    shown = _masked_paths(series) if is_path else mask_series(series)
+    return column if shown is series else pa.chunked_array([shown.to_arrow().cast(TEXT)])
+
+
+def _masked_lists(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Lists of texts, none of them null."""
+    values = pc.list_flatten(column)
+    shown = _masked_column(values)
+    if shown is values:
+        return column
+    sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy()
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    return pa.chunked_array([pa.LargeListArray.from_arrays(pa.array(offsets, pa.int64()), one_chunk(shown))])
 
 
 def _masked_paths(paths: pl.Series) -> pl.Series:

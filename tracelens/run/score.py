@@ -13,10 +13,12 @@ from tracelens.errors import InputError
 from tracelens.run.batch import Scored, score_batch
 from tracelens.run.checks import Held
 from tracelens.run.duplicates import Duplicates
+from tracelens.run.masks import masked_rows
 from tracelens.run.plan import Plan
 from tracelens.run.settle import settle
 from tracelens.run.stream import default_threads, ordered_map
 from tracelens.run.tally import Tally
+from tracelens.rungs.safety import mask
 from tracelens.sources.detect import Opened, open_input
 from tracelens.sources.io import BLOCK
 from tracelens.store import RunWriter
@@ -72,12 +74,13 @@ def score_run(
                 report(tally)
         if tally.n_traces == 0:
             raise _nothing(opened, tally)
-        write("findings", _unusable(plan))
+        write("findings", masked_rows(_unusable(plan), plan))
         if held is not None:
-            held.apply(suite)
+            held.apply(plan)
         run_id = tally.run_id(suite.digest, opened.format_name)
-        writer.write("runs", _run_row(opened, plan, tally))
-        return writer.commit(run_id, {"format": opened.format_name, "explanation": opened.explanation})
+        writer.write("runs", masked_rows(_run_row(opened, plan, tally), plan))
+        explanation = mask(opened.explanation) if plan.safety.masks else opened.explanation
+        return writer.commit(run_id, {"format": opened.format_name, "explanation": explanation})
 
 
 def _in_order(opened: Opened, plan: Plan, threads: int, tally: Tally) -> Iterator[Scored]:

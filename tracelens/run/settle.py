@@ -31,7 +31,7 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
     tables = dict(scored.tables)
     if (outcome != NEW).any():
         tables = {name: _kept(table, outcome) for name, table in tables.items()}
-        tables["rejects"] = _with_repeated(tables["rejects"], scored, outcome)
+        tables["rejects"] = _with_repeated(tables["rejects"], scored.tables["traces"], outcome)
     tally.n_records += scored.batch.n_records
     tally.n_blank += scored.batch.n_blank
     tally.n_merged += int(np.count_nonzero(outcome == SAME))
@@ -60,13 +60,13 @@ def _kept(table: pa.Table, outcome: npt.NDArray[np.uint8]) -> pa.Table:
     return table.filter(pa.array(outcome[columns.numbers(table["trace"])] == NEW))
 
 
-def _with_repeated(rejects: pa.Table, scored: Scored, outcome: npt.NDArray[np.uint8]) -> pa.Table:
+def _with_repeated(rejects: pa.Table, traces: pa.Table, outcome: npt.NDArray[np.uint8]) -> pa.Table:
     """The rejects with those traces whose id came before with other content, in the order of the input."""
     rows = np.flatnonzero(outcome == OTHER)
     if rows.size == 0:
         return rejects
-    traces = pl.DataFrame(scored.batch.traces.select(["trace_id", "source", "line"]))[rows.tolist()]
-    repeated = traces.select(
+    found = pl.DataFrame(traces.select(["trace_id", "source", "line"]))[rows.tolist()]
+    repeated = found.select(
         "source",
         "line",
         pl.lit(None, pl.Int64).alias("offset"),
