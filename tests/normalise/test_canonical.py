@@ -153,7 +153,7 @@ def test_raw_digests_are_those_without_rules(texts: list[str]) -> None:
     """Also where they are taken from calls that the rules do nothing to."""
     for rules, tool in ((program, 0), (program, 1), (plain, 0)):
         side = compared(texts, rules, tool)
-        hi, lo = raw_digests(side.arguments.data, side.arguments.tape, side.canonical)
+        hi, lo = raw_digests(side.arguments.data, side.arguments.tape, side.canonical, np.ones(len(texts), np.bool_))
         wanted = keys(compared(texts, None, 0))
         assert list(zip(hi.tolist(), lo.tolist(), strict=True)) == wanted
 

@@ -32,8 +32,6 @@ def call_arrays(calls: np.ndarray, top: np.ndarray) -> CallArrays:
         top_first=calls["top_first"].astype(np.int64),
         top_count=calls["top_count"].astype(np.int64),
         top=top,
-        raw_hi=calls["hi"].copy(),
-        raw_lo=calls["lo"].copy(),
     )
 
 
@@ -70,7 +68,7 @@ def test_pair_rows_equal_the_definitions(match: Match) -> None:
     units, a, e, related, joined = sides(match)
     paired = score_units(units, a, e, related=related, joined=joined).paired
     for pairing in PAIRINGS:
-        rows = pairs_of(paired, a, e, pairing)
+        rows = pairs_of(paired, pairing)
         found = zip(known(rows.actual), known(rows.expected), statuses_of(rows), known(rows.agreement), strict=True)
         assert list(found) == [tuple(row) for row in pairs(match, pairing)]
 
@@ -120,8 +118,7 @@ def test_worked_example() -> None:
     row = scores.frame.row(0, named=True)
     assert {name: row[name] for name in WORKED} == WORKED
     assert round(row["accuracy_graded"], 2) == 0.53
-    _, a, e, *_ = sides(worked_example())
-    statuses = {p: statuses_of(pairs_of(scores.paired, a, e, p)) for p in PAIRINGS}
+    statuses = {p: statuses_of(pairs_of(scores.paired, p)) for p in PAIRINGS}
     assert statuses == {
         "positional": ["partial", "wrong_name", "extra"],
         "best_unused": ["partial", "extra", "partial"],
@@ -219,4 +216,4 @@ def test_no_units() -> None:
     none = Units(*(np.zeros(0, np.int64) for _ in range(4)))
     scores = score_units(none, a, e)
     assert scores.frame.height == 0
-    assert len(pairs_of(scores.paired, a, e)) == len(steps_of(none, a, e)) == 0
+    assert len(pairs_of(scores.paired)) == len(steps_of(none, a, e)) == 0

@@ -98,22 +98,24 @@ def canonical(
     return _digested(data, tape, np.ones(tape.first.size - 1, np.bool_), node, program)
 
 
-def raw_digests(data: npt.NDArray[np.uint8], tape: Tape, found: Canonical) -> tuple[U64, U64]:
+def raw_digests(data: npt.NDArray[np.uint8], tape: Tape, found: Canonical, wanted: B1) -> tuple[U64, U64]:
     """The digests of calls' arguments as JSON values, before any rule.
 
     Args:
         data: uint8, padded bytes that the tape points into.
         tape: the values of n calls.
         found: their digests under the rules.
+        wanted: bool[n], calls to digest; what is said of the others means nothing.
 
     Returns:
         uint64[n] twice. Equal digests of two calls mean equal JSON values, whatever tools they call.
     """
-    if not found.changed.any():
+    anew = found.changed & wanted
+    if not anew.any():
         return found.root_hi, found.root_lo
     node = np.full(tape.kind.size, -1, np.int32)
-    raw = _digested(data, tape, found.changed, node, None)
-    return np.where(found.changed, raw.root_hi, found.root_hi), np.where(found.changed, raw.root_lo, found.root_lo)
+    raw = _digested(data, tape, anew, node, None)
+    return np.where(anew, raw.root_hi, found.root_hi), np.where(anew, raw.root_lo, found.root_lo)
 
 
 def _digested(data: npt.NDArray[np.uint8], tape: Tape, wanted: B1, node: I32, program: Program | None) -> Canonical:

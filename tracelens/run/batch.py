@@ -99,7 +99,10 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     tables = {
         "calls": call_rows.append_column("schema_state", schemas.stored),
         "expected": expected_table(matched, codes),
-        "pairs": by_trace([pair_table(held[name], codes) for name in stored] or [pair_table(held[OPTIMAL], codes)[:0]]),
+        "pairs": by_trace(
+            [pair_table(held[name], matched, codes) for name in stored]
+            or [pair_table(held[OPTIMAL], matched, codes)[:0]]
+        ),
         "argument_diffs": by_trace([differs[name] for name in stored] or [differs[OPTIMAL][:0]]),
         "steps": step_table(matched, calls, codes),
         "findings": findings.to_arrow(),

@@ -14,7 +14,7 @@ from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TEXT, S_TRU
 from tracelens.columns import Batch
 from tracelens.kernels.calls import TOP
 from tracelens.kernels.reference.values import quote
-from tracelens.normalise.canonical import Canonical, canonical, digest_texts, raw_digests
+from tracelens.normalise.canonical import Canonical, canonical, digest_texts
 from tracelens.run.calls import Calls
 from tracelens.run.expected import Expected
 from tracelens.run.names import NameCodes, Names
@@ -38,16 +38,12 @@ class Digests:
         canonical: Digests under the rules of each row's tool.
         hi: uint64[d], digest of each row; of a free text its canonical form.
         lo: uint64[d].
-        raw_hi: uint64[d], digest before any rule.
-        raw_lo: uint64[d].
         top: Top-level arguments as `kernels.calls` takes them, where ``canonical.top_first`` says.
     """
 
     canonical: Canonical
     hi: U64
     lo: U64
-    raw_hi: U64
-    raw_lo: U64
     top: npt.NDArray[np.void]
 
 
@@ -128,11 +124,10 @@ def digest_pool(pool: Pool, codes: NameCodes, plan: Plan) -> Digests:
         hi, lo = hi.copy(), lo.copy()
         quoted = [quote(arguments.text(int(row)).decode()) for row in texts]
         hi[texts], lo[texts] = digest_texts(plan.program.apply_slow(-1, quoted))
-    raw_hi, raw_lo = raw_digests(arguments.data, arguments.tape, found)
     top = np.empty(found.top_entry.size, TOP)
     top["key"] = arguments.tape.key_hash[found.top_entry]
     top["hi"], top["lo"] = found.hi[found.top_entry], found.lo[found.top_entry]
-    return Digests(found, hi, lo, raw_hi, raw_lo, top)
+    return Digests(found, hi, lo, top)
 
 
 def match(
@@ -215,8 +210,6 @@ def _arrays(forms: Forms, digests: Digests, malformed: B1, rows: I64) -> CallArr
         top_first=first[at],
         top_count=np.diff(first)[at],
         top=digests.top,
-        raw_hi=digests.raw_hi[at],
-        raw_lo=digests.raw_lo[at],
     )
 
 

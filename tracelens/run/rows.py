@@ -21,6 +21,7 @@ from tracelens.run.calls import Calls
 from tracelens.run.matching import Matched
 from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
+from tracelens.run.raw import raw_equality
 from tracelens.rungs.calls import Pairs, pairs_of
 from tracelens.rungs.golden import STEP_STATUSES, steps_of
 from tracelens.rungs.units import Units
@@ -60,7 +61,7 @@ class Placed:
 
 def place(matched: Matched, calls: Calls, pairing: str) -> Placed:
     """The rows of one pairing, as numbers."""
-    pairs = pairs_of(matched.scores.paired, matched.a, matched.e, pairing)
+    pairs = pairs_of(matched.scores.paired, pairing)
     if matched.best.size != len(matched.units):
         chosen = np.zeros(len(matched.units), np.bool_)
         chosen[matched.best] = True
@@ -92,9 +93,10 @@ def _of_rows(values: I32, rows: I64) -> I32:
     return np.where(rows >= 0, values[rows], np.int32(-1))
 
 
-def pair_table(held: Placed, codes: NameCodes) -> pa.Table:
+def pair_table(held: Placed, matched: Matched, codes: NameCodes) -> pa.Table:
     """Rows of `pairs`, with ``trace``."""
     pairs = held.pairs
+    same, compared = raw_equality(matched, pairs, held.actual_row, held.expected_row)
     return pa.table(
         {
             "trace": held.trace.astype(np.uint32),
@@ -104,7 +106,7 @@ def pair_table(held: Placed, codes: NameCodes) -> pa.Table:
             "tool": codes.coded(held.tool),
             "expected_tool": codes.coded(held.expected_tool),
             "status": coded(pairs.status, STATUSES),
-            "exact_raw": nullable(pairs.same_raw, ~pairs.compared),
+            "exact_raw": nullable(same, ~compared),
             "agreement": nullable(pairs.agreement / UNIT, pairs.agreement < 0),
         }
     )

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tracelens.kernels.pairing import EXACT, MALFORMED, MISSING, PARTIAL, WRONG_NAME, pair_rows
+from tracelens.kernels.pairing import MALFORMED, MISSING, WRONG_NAME, pair_rows
 from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES
-from tracelens.rungs.units import B1, I32, I64, CallArrays, Paired
+from tracelens.rungs.units import B1, I32, I64, Paired
 
 COUNTED = ("exact", "partial", "name_only", "missing", "extra")
 """Statuses that are counted under every pairing."""
@@ -53,8 +53,6 @@ class Pairs:
         actual: int32[rows], the call counted from the unit's first; -1 where the expected call was not made.
         expected: int32[rows], likewise; -1 where the call was not expected.
         status: uint8[rows], place in `STATUSES`.
-        same_raw: bool[rows], whether arguments were equal as JSON before any rule; false where ``compared`` is.
-        compared: bool[rows], pairs of equal names with captured arguments, whose raw digests were given.
         agreement: int64[rows], in 1e-9; below zero unless exact or partial.
     """
 
@@ -62,8 +60,6 @@ class Pairs:
     actual: I32
     expected: I32
     status: npt.NDArray[np.uint8]
-    same_raw: B1
-    compared: B1
     agreement: I64
 
     def __len__(self) -> int:
@@ -74,13 +70,11 @@ class Pairs:
         return Pairs(*(getattr(self, each.name)[rows] for each in fields(self)))
 
 
-def pairs_of(paired: Paired, a: CallArrays, e: CallArrays, pairing: str = "optimal") -> Pairs:
+def pairs_of(paired: Paired, pairing: str = "optimal") -> Pairs:
     """The rows of one pairing.
 
     Args:
         paired: The pairings.
-        a: Actual calls.
-        e: Expected calls.
         pairing: `positional`, `best_unused` or `optimal`.
     """
     p = PAIRINGS.index(pairing)
@@ -91,10 +85,4 @@ def pairs_of(paired: Paired, a: CallArrays, e: CallArrays, pairing: str = "optim
     status, agreement = np.empty(total, np.uint8), np.empty(total, np.int64)
     sides = (paired.units, *paired.sides, paired.slot, paired.partner[p], paired.status[p])
     pair_rows(*sides, row, unit, actual, expected, status, agreement)
-    raw, known = np.zeros(total, np.bool_), np.zeros(total, np.bool_)
-    if len(a.raw_hi) == len(a) and len(e.raw_hi) == len(e):
-        known = (status == EXACT) | (status == PARTIAL)
-        i = (paired.units[unit, 0] + actual)[known]
-        j = (paired.units[unit, 2] + expected)[known]
-        raw[known] = (a.raw_hi[i] == e.raw_hi[j]) & (a.raw_lo[i] == e.raw_lo[j])
-    return Pairs(unit, actual, expected, status, raw, known, agreement)
+    return Pairs(unit, actual, expected, status, agreement)

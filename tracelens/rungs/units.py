@@ -63,8 +63,6 @@ class CallArrays:
         top_count: How many it has, int64 [calls].
         top: Hash of each top-level argument's name, ascending within a call, and digest of its canonical value, `TOP`;
             calls of equal arguments may share theirs.
-        raw_hi: Upper half of the digest of the arguments as JSON, before any rule; empty if not asked for.
-        raw_lo: Lower half.
     """
 
     code: I32
@@ -76,8 +74,6 @@ class CallArrays:
     top_first: I64
     top_count: I64
     top: npt.NDArray[np.void]
-    raw_hi: U64
-    raw_lo: U64
 
     def __len__(self) -> int:
         return len(self.code)
