@@ -9,7 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracelens.kernels.align import CORRECT, MISSING, UNEXPECTED, align_units
+from tracelens.kernels.align import (
+    CORRECT,
+    MISSING,
+    UNEXPECTED,
+    Steps,
+    align_short_units,
+    align_units,
+    is_short,
+)
 from tracelens.kernels.multiset import multiset_scores
 from tracelens.kernels.parallel import parallel_scores
 from tracelens.kernels.reference import trajectory
@@ -87,11 +95,20 @@ def test_parallel_scores_are_the_best_over_orders(a: list[str], e: list[str], da
 
 
 def steps(a: Names, e: Names, flags: np.ndarray) -> list[tuple[int, int, int]]:
-    room = len(a) + len(e)
-    out = [np.empty(room, np.int64) for _ in range(4)]
+    """What the kernel says of two units with the same calls, which it says twice."""
+    room = 2 * (len(a) + len(e))
+    out = Steps(np.empty(room, np.int64), *(np.empty(room, np.int32) for _ in range(4)))
     x, y = coded(a, e)
-    count = align_units(unit(a, e), x, flags, y, np.empty(2, np.int64), *out)
-    return list(zip(*(column[:count].tolist() for column in out[1:]), strict=True))
+    count = align_units(np.repeat(unit(a, e), 2, axis=0), x, flags, y, out)
+    half = count // 2
+    assert out.unit[:count].tolist() == [0] * half + [1] * half
+    assert out.index[:count].tolist() == [*range(half), *range(half)]
+    rows = list(zip(*(column[:count].tolist() for column in out[2:]), strict=True))
+    if is_short(len(a), len(e)) and not flags.any():
+        assert align_short_units(unit(a, e), x, y, out) == half
+        assert list(zip(*(column[:half].tolist() for column in out[2:]), strict=True)) == rows[:half]
+    assert rows[:half] == rows[half:]
+    return rows[:half]
 
 
 def aligned(a: Names, e: Names) -> list[tuple[int, int, int]]:
@@ -115,6 +132,13 @@ def aligned(a: Names, e: Names) -> list[tuple[int, int, int]]:
 @settings(max_examples=100, deadline=None)
 def test_alignment(a: Names, e: Names) -> None:
     assert steps(a, e, np.zeros(len(a), np.bool_)) == aligned(a, e)
+
+
+@pytest.mark.parametrize("n", [64, 65])
+def test_alignment_of_a_word_and_more(n: int) -> None:
+    rng = np.random.default_rng(n)
+    a, e = (rng.choice(["a", "b", "c", ""], size).tolist() for size in (n, 40))
+    assert steps(a, e, np.zeros(n, np.bool_)) == aligned(a, e)
 
 
 def test_long_alignment_crosses_blocks() -> None:

@@ -216,4 +216,4 @@ def test_no_units() -> None:
     none = Units(*(np.zeros(0, np.int64) for _ in range(4)))
     scores = score_units(none, a, e)
     assert scores.frame.height == 0
-    assert len(pairs_of(scores.paired)) == len(steps_of(none, a, e)) == 0
+    assert len(pairs_of(scores.paired)) == len(steps_of(none, a, e).unit) == 0

@@ -8,35 +8,7 @@ from numba import njit
 from tracelens.kernels.assignment import FAR, smallest_column, solve, take_column
 from tracelens.kernels.calls import CAPTURED, I32, I64, U64, USABLE, Calls, Links, Tops, worth_of
 from tracelens.kernels.jit import lean
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def stable_order(x: U64, y: U64) -> I64:
-    """Positions sorted by x, then y, then position: a bottom-up merge sort.
-
-    NumPy's own would be compiled once per type of its argument, which takes longer than all other kernels here.
-    """
-    size = x.size
-    order, other = np.arange(size), np.empty(size, np.int64)
-    width = 1
-    while width < size:
-        for start in range(0, size, 2 * width):
-            middle, stop = min(start + width, size), min(start + 2 * width, size)
-            p, q = start, middle
-            for at in range(start, stop):
-                left = q >= stop
-                if not left and p < middle:
-                    i, j = order[p], order[q]
-                    left = x[i] < x[j] or (x[i] == x[j] and y[i] <= y[j])
-                if left:
-                    other[at] = order[p]
-                    p += 1
-                else:
-                    other[at] = order[q]
-                    q += 1
-        order, other = other, order
-        width *= 2
-    return order
+from tracelens.kernels.sorting import stable_order
 
 
 @njit(nogil=True, cache=True, _nrt=True)

@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tracelens.kernels.jit import lean
+from tracelens.kernels.sorting import first_at_least, sort_numbers
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -50,12 +51,22 @@ def _distinct(x: I64) -> int:
 
 
 @njit(nogil=True, cache=True)
-def _large(a: I32, e: I32, out: I64) -> None:
+def _sorted(codes: I32) -> I64:
+    """The codes in ascending order."""
+    out = np.empty(codes.size, np.int64)
+    for k in range(codes.size):
+        out[k] = codes[k]
+    sort_numbers(out, np.empty(codes.size, np.int64))
+    return out
+
+
+@njit(nogil=True, cache=True)
+def _large(actual: I32, expected: I32, out: I64) -> None:
     """Count by walking both lists sorted."""
-    a, e = np.sort(a.astype(np.int64)), np.sort(e.astype(np.int64))
+    a, e = _sorted(actual), _sorted(expected)
     out[0] = _distinct(a)
     out[1] = _distinct(e)
-    i, j = np.searchsorted(a, np.int64(0)), np.searchsorted(e, np.int64(0))
+    i, j = first_at_least(a, 0), first_at_least(e, 0)
     last = np.int64(-1)
     while i < a.size and j < e.size:
         if a[i] == e[j]:

@@ -29,6 +29,7 @@ from tracelens.kernels.calls import (
 )
 from tracelens.kernels.jit import lean
 from tracelens.kernels.leftovers import pair_many
+from tracelens.kernels.sorting import sort_numbers
 
 DENSE = 64
 """Up to this many possible pairs of one name are assigned directly, without looking for equal calls first."""
@@ -44,7 +45,7 @@ def _sort_by_name(calls: Calls, first: int, count: int, order: I64) -> None:
     key = np.empty(count, np.int64)
     for k in range(count):
         key[k] = (np.int64(calls[first + k].code) << 32) + k
-    key.sort()
+    sort_numbers(key, np.empty(count, np.int64))
     for k in range(count):
         order[k] = first + (key[k] & 0xFFFFFFFF)
 

@@ -24,6 +24,15 @@ def group_stop(joined: B1, start: int) -> int:
 
 
 @lean
+def any_joined(joined: B1, start: int, stop: int) -> bool:
+    """Whether some call from `start` to `stop` belongs to the group of its predecessor among them."""
+    for i in range(start + 1, stop):
+        if joined[i]:
+            return True
+    return False
+
+
+@lean
 def _take(a: I32, start: int, stop: int, name: int, used: B1) -> int:
     """An unused call of that name in a group, now used; or -1."""
     for i in range(start, stop):
@@ -149,13 +158,10 @@ def parallel_scores(units: I64, a_code: I32, joined: B1, e_code: I32, out: I64) 
     """
     for u in range(units.shape[0]):
         start, stop = units[u, 0], units[u, 0] + units[u, 1]
-        a, behind = a_code[start:stop], joined[start:stop].copy()
+        if not any_joined(joined, start, stop):
+            continue
+        a, behind = a_code[start:stop], joined[start:stop]
         e = e_code[units[u, 2] : units[u, 2] + units[u, 3]]
-        if a.size == 0:
-            continue
-        behind[0] = False
-        if not behind.any():
-            continue
         used = np.zeros(a.size, np.bool_)
         out[u, 0] = _prefix(a, behind, e, used)
         used[:] = False

@@ -12,6 +12,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tracelens.kernels.jit import lean
+from tracelens.kernels.sorting import first_at_least, sort_numbers
 
 I32 = NDArray[np.int32]
 I64 = NDArray[np.int64]
@@ -108,12 +109,12 @@ def places_of_names(a: I32, e: I32) -> tuple[I64, I64]:
     key = np.empty(a.size, np.int64)  # name and position in one number, so that any sort is stable
     for i in range(a.size):
         key[i] = (np.int64(a[i]) << 32) + i
-    key.sort()
+    sort_numbers(key, np.empty(a.size, np.int64))
     bounds = np.zeros(2 * e.size, np.int64)
     for j in range(e.size):
         if e[j] >= 0:
-            bounds[j] = np.searchsorted(key, np.int64(e[j]) << 32)
-            bounds[e.size + j] = np.searchsorted(key, np.int64(e[j] + 1) << 32)
+            bounds[j] = first_at_least(key, np.int64(e[j]) << 32)
+            bounds[e.size + j] = first_at_least(key, np.int64(e[j] + 1) << 32)
     for i in range(a.size):
         key[i] &= 0xFFFFFFFF
     return key, bounds
