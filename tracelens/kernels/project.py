@@ -22,8 +22,8 @@ from tracelens.kernels.scan import (
     OBJECT,
     STRING,
     decode_string,
-    scan_key,
     scan_scalar,
+    scan_string,
     skip_space,
     skip_value_in,
 )
@@ -46,12 +46,12 @@ class Trie(NamedTuple):
         first, count: int32[nodes]: a node's named members are edges ``first`` to ``first + count``.
         element, member: int32[nodes]: node of array elements; node of members that are not named.
         table: int32[nodes]: table that a value here begins a row of.
-        slot, owner, marker: int32[nodes]: column that a value here fills, its table, and the node where the row that
-            it belongs to began.
+        slot, owner, marker: int32[nodes]: column that a value here fills (the row's own where one begins), its table,
+            and the node where the row that it belongs to began.
         last: int32[nodes]: last node below this one.
-        leaf: uint8[nodes]: 1 where a value is only wanted as a whole, for a column of the row around it.
         edge_word, edge_size, edge_node, edge_name: int64[edges]: the key's first eight bytes, its length, the node it
             leads to, and where the key stands in ``names``.
+        edge_plain: uint8[edges]: 1 where the key reads the same in JSON text and may be known by its bytes alone.
         names: uint8, the keys back to back, padded.
     """
 
@@ -64,11 +64,11 @@ class Trie(NamedTuple):
     owner: np.ndarray
     marker: np.ndarray
     last: np.ndarray
-    leaf: np.ndarray
     edge_word: np.ndarray
     edge_size: np.ndarray
     edge_node: np.ndarray
     edge_name: np.ndarray
+    edge_plain: np.ndarray
     names: np.ndarray
 
 
@@ -106,8 +106,8 @@ class Scratch(NamedTuple):
     Attributes:
         node, start, stamp: int64[depth]: the open containers: trie node, position, running number.
         seen: int64[edges]: running number of the object in which an edge was last met.
-        hint: int32[nodes]: the edge to try first.
-        state: int64[4]: objects opened so far; range and flags of the key of an unnamed member (-1: none).
+        hint: int64[nodes]: the edge to try first.
+        state: int64[4]: containers opened so far; range and flags of the key of an unnamed member (-1: none).
         nest: uint8[MAX_DEPTH + 2]: for skipping values.
         key: uint8: room to unescape a key in.
     """
@@ -135,11 +135,11 @@ def trie_pointers(t: Trie) -> Trie:
         pointer(t.owner),
         pointer(t.marker),
         pointer(t.last),
-        pointer(t.leaf),
         pointer(t.edge_word),
         pointer(t.edge_size),
         pointer(t.edge_node),
         pointer(t.edge_name),
+        pointer(t.edge_plain),
         pointer(t.names),
     )
 
@@ -178,41 +178,46 @@ def scratch_pointers(w: Scratch) -> Scratch:
     )
 
 
-@lean
+@inlined
 def same_bytes(a: Any, i: int, b: Any, j: int, size: int) -> bool:
-    """Whether ``size`` bytes at ``a[i]`` and ``b[j]`` are equal."""
-    for k in range(size):
-        if byte_at(a, i + k) != byte_at(b, j + k):
+    """Whether ``size`` bytes (8 at least) at ``a[i]`` and ``b[j]`` are equal."""
+    k = 0
+    while k < size - 8:
+        if load8(a, i + k) != load8(b, j + k):
             return False
-    return True
+        k += 8
+    return bool(load8(a, i + size - 8) == load8(b, j + size - 8))
 
 
 @inlined
-def find_edge(buf: Any, start: int, size: int, first: int, n: int, guess: int, trie: Trie) -> int:
-    """The edge among ``n`` from ``first`` for the key of ``size`` bytes at ``start``, or -1; ``guess`` comes first."""
-    word = np.int64(load8(buf, start))
+def is_key(buf: Any, start: int, edge: int, trie: Trie) -> bool:
+    """Whether the bytes at ``start`` begin with the key of an edge."""
+    size = trie.edge_size[edge]
+    differ = load8(buf, start) ^ np.uint64(trie.edge_word[edge])
     if size < 8:
-        word &= (np.int64(1) << (8 * size)) - 1
-    edge = first + guess
-    for _ in range(n):
-        if edge >= first + n:
-            edge = first
-        if trie.edge_word[edge] == word and trie.edge_size[edge] == size:
-            if size <= 8 or same_bytes(buf, start + 8, trie.names, trie.edge_name[edge] + 8, size - 8):
-                return edge
-        edge += 1
+        return bool(size == 0 or differ << np.uint64(64 - 8 * size) == 0)
+    return bool(differ == 0) and same_bytes(buf, start, trie.names, trie.edge_name[edge], size)
+
+
+@lean
+def find_edge(buf: Any, start: int, size: int, node: int, trie: Trie) -> int:
+    """The edge of a node for the key of ``size`` bytes at ``start``, or -1."""
+    first = np.int64(trie.first[node])
+    for edge in range(first, first + trie.count[node]):
+        if trie.edge_size[edge] == size and is_key(buf, start, edge, trie):
+            return edge
     return -1
 
 
 @lean
-def find_escaped(buf: Any, start: int, end: int, first: int, n: int, trie: Trie, plain: Any, room: int) -> int:
+def find_escaped(buf: Any, start: int, end: int, node: int, trie: Trie, plain: Any, room: int) -> int:
     """`find_edge` for a key that holds escapes; one that does not fit in ``plain`` is longer than any wanted key."""
     if end - start > room - PADDING:
         return -1
     size = decode_string(buf, start, end, plain, 0)
     for k in range(size, size + PADDING):
         plain[k] = 0
-    return find_edge(plain, 0, size, first, n, 0, trie)
+    return find_edge(plain, 0, size, node, trie)
 
 
 @lean
@@ -227,13 +232,14 @@ def forget(node: int, since: int, n_tables: int, trie: Trie, rows: Rows) -> None
             if node <= rows.node[rows.first[table] + r] <= last:
                 rows.dead[rows.first[table] + r] = 1
     for k in range(node, last + 1):
-        if trie.slot[k] >= 0 and trie.marker[k] < node:
+        if trie.slot[k] >= 0 and trie.table[k] < 0 and trie.marker[k] < node:
             rows.kind[rows.base[trie.slot[k]] + rows.count[trie.owner[k]] - 1] = 0
 
 
-@inlined
-def begin_row(node: int, table: int, record: int, at: int, rows: Rows, state: Any) -> bool:
+@lean
+def begin_row(node: int, record: int, at: int, rows: Rows, trie: Trie, state: Any) -> bool:
     """Begin a row of a table at position ``at``; False where there is no room for it."""
+    table = trie.table[node]
     r = rows.count[table]
     if r >= rows.room[table]:
         return False
@@ -243,10 +249,10 @@ def begin_row(node: int, table: int, record: int, at: int, rows: Rows, state: An
     rows.parent[place] = record if above < 0 else rows.count[above] - 1
     rows.node[place] = node
     rows.dead[place] = 0
-    column = rows.column[table]
-    rows.start[rows.base[column] + r] = at
+    own = rows.column[table]
+    rows.start[rows.base[own] + r] = at
     if state[1] >= 0:
-        cell = rows.base[column + 1] + r
+        cell = rows.base[own + 1] + r
         rows.kind[cell] = (STRING + 1) | (state[3] << FLAG_SHIFT)
         rows.start[cell] = state[1]
         rows.end[cell] = state[2]
@@ -256,17 +262,12 @@ def begin_row(node: int, table: int, record: int, at: int, rows: Rows, state: An
 @inlined
 def put(node: int, what: int, flags: int, start: int, end: int, trie: Trie, rows: Rows) -> None:
     """Fill the cell that a value of ``node`` belongs to: the row's own value, or a column of the row around it."""
-    table = trie.table[node]
-    if table >= 0:
-        cell = rows.base[rows.column[table]] + rows.count[table] - 1
-    else:
-        if trie.slot[node] < 0:
-            return
+    if trie.slot[node] >= 0:
         cell = rows.base[trie.slot[node]] + rows.count[trie.owner[node]] - 1
-    inset = 1 if what == STRING else 0
-    rows.kind[cell] = (what + 1) | ((flags & 7) << FLAG_SHIFT)
-    rows.start[cell] = start + inset
-    rows.end[cell] = end - inset
+        inset = what == STRING
+        rows.kind[cell] = (what + 1) | ((flags & 7) << FLAG_SHIFT)
+        rows.start[cell] = start + inset
+        rows.end[cell] = end - inset
 
 
 @inlined
@@ -282,92 +283,49 @@ def plain_value(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int,
 
 
 @inlined
-def after_member(buf: Any, i: int, end: int) -> tuple[int, int, bool]:
-    """Behind a member's value: ``(next key or behind the brace, error position, whether the object ended)``."""
-    i = skip_space(buf, i, end)
-    if i >= end:
-        return -E_END, end, True
-    if byte_at(buf, i) == 125:
-        return i + 1, 0, True
-    if byte_at(buf, i) != 44:
-        return -E_CHAR, i, True
-    return skip_space(buf, i + 1, end), 0, False
+def guessed_key(buf: Any, i: int, end: int, node: int, trie: Trie, work: Scratch) -> int:
+    """The edge whose key came next the last time, if that key stands at ``i`` again; else -1."""
+    edge = work.hint[node]
+    if edge < trie.first[node] + trie.count[node] and trie.edge_plain[edge] and is_key(buf, i + 1, edge, trie):
+        close = i + 1 + trie.edge_size[edge]
+        if close < end and byte_at(buf, i) == 34 and byte_at(buf, close) == 34:
+            return edge
+    return -1
 
 
-@inlined
+@lean
 def meet_edge(edge: int, depth: int, n_tables: int, trie: Trie, rows: Rows, work: Scratch) -> int:
     """Note that a member was met, taking an earlier one of the same key back; returns its node."""
-    node = trie.edge_node[edge]
+    node = np.int64(trie.edge_node[edge])
     if work.seen[edge] == work.stamp[depth]:
         forget(node, work.start[depth], n_tables, trie, rows)
     work.seen[edge] = work.stamp[depth]
-    work.hint[work.node[depth]] = edge - trie.first[work.node[depth]] + 1
-    return np.int64(node)
+    work.hint[work.node[depth]] = edge + 1
+    work.state[1] = -1
+    return node
 
 
-@inlined
-def next_member(
+@lean
+def meet_key(
     buf: Any, i: int, end: int, depth: int, n_tables: int, trie: Trie, rows: Rows, work: Scratch, key_room: int
-) -> tuple[int, int, int]:
-    """From a key on, go to a member to walk into: ``(index of its value, its node, 0)``.
-
-    Members that are not wanted are checked and skipped, leaves are taken on the way. The node is -1 where the object
-    ended first (the index is then behind its brace). On an error the index is ``-code``, the last item the position.
-    """
+) -> tuple[int, int]:
+    """Read the key at ``i``: ``(index behind it, node of its value)``, -1 where it is not wanted, or an error."""
+    p, flags = scan_string(buf, i, end) if byte_at(buf, i) == 34 else (-E_CHAR, i)
+    if p < 0:
+        return p, flags
     node = work.node[depth]
-    first, n = np.int64(trie.first[node]), np.int64(trie.count[node])
-    while True:
-        key = i + 1
-        i, stop, flags = scan_key(buf, i, end)
-        if i < 0:
-            return i, -1, stop
-        if flags & 1:
-            edge = find_escaped(buf, key, stop, first, n, trie, work.key, key_room)
-        else:
-            edge = find_edge(buf, key, stop - key, first, n, work.hint[node], trie)
-        child = np.int64(-1)
-        if edge >= 0:
-            child = meet_edge(edge, depth, n_tables, trie, rows, work)
-            if trie.leaf[child] == 0:
-                work.state[1] = -1
-                return i, child, 0
-        elif trie.member[node] >= 0:
-            work.state[1], work.state[2], work.state[3] = key, stop, flags
-            return i, np.int64(trie.member[node]), 0
-        start = i
-        i, what, flags = plain_value(buf, i, end, depth, work.nest)
-        if i < 0:
-            return i, -1, what
-        if child >= 0:
-            put(child, what, flags, start, i, trie, rows)
-        i, at, ended = after_member(buf, i, end)
-        if ended:
-            return i, -1, at
+    if flags & 1:
+        edge = find_escaped(buf, i + 1, p - 1, node, trie, work.key, key_room)
+    else:
+        edge = find_edge(buf, i + 1, p - i - 2, node, trie)
+    if edge >= 0:
+        return p, meet_edge(edge, depth, n_tables, trie, rows, work)
+    work.state[1], work.state[2], work.state[3] = i + 1, p - 1, flags
+    return p, np.int64(trie.member[node])
 
 
 @inlined
-def step_inside(buf: Any, i: int, end: int, opener: int, first: bool) -> tuple[int, int, bool]:
-    """From behind the opening bracket (``first``) or a value to the next key or element, or behind the closing one.
-
-    Returns:
-        ``(next, error position, whether the container ended)``.
-    """
-    i = skip_space(buf, i, end)
-    if i >= end:
-        return -E_END, end, True
-    if byte_at(buf, i) == opener + 2:
-        return i + 1, 0, True
-    if not first:
-        if byte_at(buf, i) != 44:
-            return -E_CHAR, i, True
-        i = skip_space(buf, i + 1, end)
-        if i >= end:
-            return -E_END, end, True
-    return i, 0, False
-
-
-@inlined
-def opens(c: int, node: int, trie: Trie) -> bool:
+def goes_on(c: int, node: int, trie: Trie) -> bool:
     """Whether the trie goes on inside a value of ``node`` that starts with the byte ``c``."""
     if c == 123:
         return bool(trie.count[node] > 0 or trie.member[node] >= 0)
@@ -379,45 +337,67 @@ def walk_record(
     buf: Any, i: int, end: int, record: int, n_tables: int, key_room: int, trie: Trie, rows: Rows, work: Scratch
 ) -> tuple[int, int]:
     """Walk one record whose value starts at ``i``: ``(0, 0)``, ``(error code, position)`` or ``(FULL, table)``."""
-    depth = 0
-    node = 0
+    depth, node = 0, 0
     work.state[1] = -1
     while True:
-        table = trie.table[node]
-        if table >= 0 and not begin_row(node, table, record, i, rows, work.state):
-            return FULL, table
-        first = opens(byte_at(buf, i), node, trie)
-        if first:
-            depth += 1
-            work.state[0] += 1
-            work.node[depth], work.start[depth], work.stamp[depth] = node, i, work.state[0]
-            i += 1
-        else:
+        # A value of the node (-1: not wanted) starts at i.
+        c = byte_at(buf, i)
+        if node >= 0 and trie.table[node] >= 0 and not begin_row(node, record, i, rows, trie, work.state):
+            return FULL, trie.table[node]
+        ended = node < 0 or not goes_on(c, node, trie)
+        if ended:
             start = i
             i, what, flags = plain_value(buf, i, end, depth, work.nest)
             if i < 0:
                 return -i, what
-            put(node, what, flags, start, i, trie, rows)
-        node = -1
-        while depth > 0 and node < 0:
+            if node >= 0:
+                put(node, what, flags, start, i, trie, rows)
+        else:
+            depth += 1
+            work.state[0] += 1
+            work.node[depth], work.start[depth], work.stamp[depth] = node, i, work.state[0]
+            i = skip_space(buf, i + 1, end)
+            ended = i < end and byte_at(buf, i) == c + 2
+        # Behind a value, or at the bracket of an empty container: close what ends.
+        while ended and depth > 0:
+            i = skip_space(buf, i, end)
+            if i >= end:
+                return E_END, end
             opener = byte_at(buf, work.start[depth])
-            i, at, ended = step_inside(buf, i, end, opener, first)
-            first = False
-            if not ended and opener == 91:
-                node = trie.element[work.node[depth]]
-                work.state[1] = -1
-                break
-            if not ended:
-                i, node, at = next_member(buf, i, end, depth, n_tables, trie, rows, work, key_room)
-            if i < 0:
-                return -i, at
-            if node < 0:
-                what = OBJECT if opener == 123 else ARRAY
-                put(work.node[depth], what, 0, work.start[depth], i, trie, rows)
+            c = byte_at(buf, i)
+            i += 1
+            if c == opener + 2:
+                put(work.node[depth], OBJECT if opener == 123 else ARRAY, 0, work.start[depth], i, trie, rows)
                 depth -= 1
-        if node < 0:
+            elif c == 44:
+                i = skip_space(buf, i, end)
+                ended = False
+            else:
+                return E_CHAR, i - 1
+        if depth == 0:
             i = skip_space(buf, i, end)
             return (E_TRAILING, i) if i < end else (0, 0)
+        if i >= end:
+            return E_END, end
+        # The next element or key starts at i.
+        if byte_at(buf, work.start[depth]) == 91:
+            node = np.int64(trie.element[work.node[depth]])
+            work.state[1] = -1
+            continue
+        edge = guessed_key(buf, i, end, work.node[depth], trie, work)
+        if edge >= 0:
+            i += trie.edge_size[edge] + 2
+            node = meet_edge(edge, depth, n_tables, trie, rows, work)
+        else:
+            i, node = meet_key(buf, i, end, depth, n_tables, trie, rows, work, key_room)
+            if i < 0:
+                return -i, node
+        i = skip_space(buf, i, end)
+        if i < end and byte_at(buf, i) != 58:
+            return E_CHAR, i
+        i = skip_space(buf, i + 1, end)
+        if i >= end:
+            return E_END, end
 
 
 @lean

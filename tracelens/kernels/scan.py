@@ -1,4 +1,4 @@
-"""Scanning JSON text (RFC 8259) byte by byte: white space, strings, numbers, words, whole values.
+"""Scanning JSON text (RFC 8259): white space, strings, numbers, words, whole values.
 
 Every scanner takes a padded ``uint8`` buffer, the index to start at and the index to stop before, and returns
 ``(next, info)``. ``next`` is the index after what was scanned; a negative ``next`` is ``-code`` of an error from
@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from tracelens.kernels.words import HIGH_BITS, LOW_BITS, byte_at, inlined, lean, load8, trailing_zeros
+from tracelens.kernels.lanes import LANES, ends_of_plain, not_digits
+from tracelens.kernels.words import byte_at, inlined, lean, load8, trailing_zeros
 
 E_END = 1
 E_CHAR = 2
@@ -56,16 +57,15 @@ DEAD = 16
 KEY_NON_ASCII = 32
 OUT_OF_RANGE = 64
 
-TWOS = np.uint64(0x0202020202020202)
-BANGS = np.uint64(0x2121212121212121)
 BACKSLASHES = np.uint64(0x5C5C5C5C5C5C5C5C)
+BEYOND = np.uint64(1 << LANES)
 
 # The least decimal that rounds to infinity as a double: halfway above the largest double, 309 digits.
 OVERFLOW_DIGITS = np.frombuffer(str(2**1024 - 2**970).encode(), dtype=np.uint8)
 
 
-@inlined
-def skip_space(buf: np.ndarray, i: int, end: int) -> int:
+@lean
+def skip_blanks(buf: np.ndarray, i: int, end: int) -> int:
     """The index of the first byte at or after ``i`` that is not JSON white space, or ``end``."""
     while i < end:
         c = byte_at(buf, i)
@@ -73,6 +73,14 @@ def skip_space(buf: np.ndarray, i: int, end: int) -> int:
             return i
         i += 1
     return i
+
+
+@inlined
+def skip_space(buf: np.ndarray, i: int, end: int) -> int:
+    """`skip_blanks`, decided on the spot where nothing is to be skipped."""
+    if i < end and byte_at(buf, i) > 32:
+        return i
+    return skip_blanks(buf, i, end)
 
 
 @lean
@@ -127,43 +135,36 @@ def scan_escape(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
 @lean
 def utf8_length(buf: np.ndarray, i: int, end: int) -> int:
     """The length in bytes (2 to 4) of the well-formed UTF-8 sequence at ``i``, or 0 where it is malformed."""
-    c = byte_at(buf, i)
-    if c < 0xC2 or c > 0xF4:
-        return 0
-    length = 2 if c < 0xE0 else (3 if c < 0xF0 else 4)
-    if i + length > end:
-        return 0
-    for k in range(i + 1, i + length):
-        if byte_at(buf, k) & 0xC0 != 0x80:
-            return 0
-    d = byte_at(buf, i + 1)
-    if (c == 0xE0 and d < 0xA0) or (c == 0xED and d > 0x9F) or (c == 0xF0 and d < 0x90) or (c == 0xF4 and d > 0x8F):
-        return 0
-    return length
+    word = load8(buf, i)
+    c, d = word & np.uint64(0xFF), (word >> np.uint64(8)) & np.uint64(0xFF)
+    length = 0
+    if 0xC2 <= c <= 0xDF:
+        length = 2 if word & np.uint64(0xC000) == 0x8000 else 0
+    elif c & np.uint64(0xF0) == 0xE0:
+        well = word & np.uint64(0xC0C000) == 0x808000 and not ((c == 0xE0 and d < 0xA0) or (c == 0xED and d > 0x9F))
+        length = 3 if well else 0
+    elif 0xF0 <= c <= 0xF4:
+        well = word & np.uint64(0xC0C0C000) == 0x80808000 and not ((c == 0xF0 and d < 0x90) or (c == 0xF4 and d > 0x8F))
+        length = 4 if well else 0
+    return length if i + length <= end else 0
 
 
 @inlined
 def plain_run(buf: np.ndarray, i: int, end: int) -> int:
-    """The first index at or after ``i`` of a quote, backslash, control or non-ASCII byte, or ``end``."""
+    """The first index at or after ``i`` of a quote, backslash, control or non-ASCII byte; ``end`` or more if none."""
     while i < end:
-        word = load8(buf, i)
-        quote_or_control = (word ^ TWOS) - BANGS  # a byte below 0x21 once 0x02 is flipped: 0x22, or 0x00 to 0x1F
-        hit = (quote_or_control | ((word ^ BACKSLASHES) - LOW_BITS) | word) & HIGH_BITS
-        if hit != 0:
-            return min(i + (trailing_zeros(hit) >> 3), end)
-        i += 8
-    return end
+        hits = ends_of_plain(buf, i)
+        if hits != 0:
+            return i + trailing_zeros(hits)
+        i += LANES
+    return i
 
 
-@inlined
-def scan_string(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
-    """Scan the string whose opening quote stands at ``i``; info = ESCAPED and NON_ASCII flags."""
+@lean
+def rest_of_string(buf: np.ndarray, p: int, end: int) -> tuple[int, int]:
+    """`scan_string` from the first byte ``p`` inside a string that is not plain."""
     flags = 0
-    p = i + 1
-    while True:
-        p = plain_run(buf, p, end)
-        if p >= end:
-            return -E_END, end
+    while p < end:
         c = byte_at(buf, p)
         if c == 34:
             return p + 1, flags
@@ -172,14 +173,26 @@ def scan_string(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
             if p < 0:
                 return p, at
             flags |= ESCAPED
-        elif c < 32:
-            return -E_CONTROL, p
-        else:
+        elif c > 127:
             length = utf8_length(buf, p, end)
             if length == 0:
                 return -E_UTF8, p
             p += length
             flags |= NON_ASCII
+        elif c < 32:
+            return -E_CONTROL, p
+        else:
+            p = plain_run(buf, p + 1, end)
+    return -E_END, end
+
+
+@inlined
+def scan_string(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
+    """Scan the string whose opening quote stands at ``i``; info = ESCAPED and NON_ASCII flags."""
+    p = plain_run(buf, i + 1, end)
+    if p < end and byte_at(buf, p) == 34:
+        return p + 1, 0
+    return rest_of_string(buf, p, end)
 
 
 @inlined
@@ -191,7 +204,7 @@ def skip_digits(buf: np.ndarray, i: int, end: int) -> int:
 
 
 @lean
-def scan_number(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
+def scan_any_number(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     """Scan a number; info = INTEGER where it has neither fraction nor exponent, and OUT_OF_RANGE."""
     start = i
     if byte_at(buf, i) == 45:
@@ -225,6 +238,24 @@ def scan_number(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     elif i - start > 308 and overflows(buf, start, i):
         flags |= OUT_OF_RANGE
     return i, flags
+
+
+@inlined
+def scan_number(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
+    """`scan_any_number`, decided in one look where the number is short and has no exponent."""
+    first = i + (byte_at(buf, i) == 45)
+    hits = not_digits(buf, first) | BEYOND
+    stop = first + trailing_zeros(hits)
+    good = stop > first and (byte_at(buf, first) != 48 or stop == first + 1)
+    flags = INTEGER
+    if byte_at(buf, stop) == 46:
+        flags = 0
+        fraction = stop + 1
+        stop = first + trailing_zeros(hits & (hits - np.uint64(1)))
+        good = good and stop > fraction
+    if good and stop < first + LANES and stop <= end and byte_at(buf, stop) | 32 != 101:
+        return stop, flags
+    return scan_any_number(buf, i, end)
 
 
 @lean
@@ -277,7 +308,7 @@ def overflows(buf: np.ndarray, start: int, end: int) -> bool:
     return True
 
 
-@inlined
+@lean
 def scan_word(buf: np.ndarray, i: int, end: int) -> tuple[int, int]:
     """Scan ``null``, ``true`` or ``false``; info = the kind."""
     word = load8(buf, i)
@@ -351,52 +382,42 @@ def skip_value_in(buf: np.ndarray, i: int, end: int, depth_left: int, is_object:
     depth = 0
     while True:
         c = byte_at(buf, i)
-        if c == 123 or c == 91:
+        ended = c != 123 and c != 91
+        if ended:
+            i, at, _ = scan_scalar(buf, i, end)
+            if i < 0:
+                return i, at
+        else:
             depth += 1
             if depth > depth_left:
                 return -E_DEPTH, i
             is_object[depth] = c == 123
             i = skip_space(buf, i + 1, end)
+            if i < end and byte_at(buf, i) == c + 2:
+                depth -= 1
+                ended = True
+                i += 1
+        while ended:
+            if depth == 0:
+                return i, 0
+            i = skip_space(buf, i, end)
             if i >= end:
                 return -E_END, end
-            if byte_at(buf, i) != c + 2:
-                if c == 123:
-                    i, at, _ = scan_key(buf, i, end)
-                    if i < 0:
-                        return i, at
-                continue
+            c = byte_at(buf, i)
             i += 1
-            depth -= 1
-        else:
-            i, at, _ = scan_scalar(buf, i, end)
+            if c == 44:
+                ended = False
+                i = skip_space(buf, i, end)
+            elif c == (125 if is_object[depth] else 93):
+                depth -= 1
+            else:
+                return -E_CHAR, i - 1
+        if i >= end:
+            return -E_END, end
+        if is_object[depth]:
+            i, at, _ = scan_key(buf, i, end)
             if i < 0:
                 return i, at
-        i, at, depth = skip_after(buf, i, end, depth, is_object)
-        if i < 0 or depth == 0:
-            return i, at
-
-
-@inlined
-def skip_after(buf: np.ndarray, i: int, end: int, depth: int, is_object: np.ndarray) -> tuple[int, int, int]:
-    """Go from the end of a value to the start of the next one, closing containers: ``(next, info, depth)``."""
-    while depth > 0:
-        i = skip_space(buf, i, end)
-        if i >= end:
-            return -E_END, end, depth
-        c = byte_at(buf, i)
-        if c == 44:
-            i = skip_space(buf, i + 1, end)
-            if i >= end:
-                return -E_END, end, depth
-            if is_object[depth]:
-                i, at, _ = scan_key(buf, i, end)
-                return i, at, depth
-            return i, 0, depth
-        if c != (125 if is_object[depth] else 93):
-            return -E_CHAR, i, depth
-        i += 1
-        depth -= 1
-    return i, 0, depth
 
 
 @lean

@@ -25,7 +25,7 @@ LOW_BITS = np.uint64(0x0101010101010101)
 HIGH_BITS = np.uint64(0x8080808080808080)
 
 
-def _base(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+def base_of(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     """The address of the first element of an array, or the pointer itself."""
     if isinstance(kind, types.Array):
         return context.make_array(kind)(context, builder, value).data
@@ -41,7 +41,7 @@ def pointer(typing: Any, array: Any) -> Any:  # noqa: ARG001 - Numba passes the 
     """
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return _base(context, builder, signature.args[0], args[0])
+        return base_of(context, builder, signature.args[0], args[0])
 
     return types.CPointer(array.dtype)(array), codegen
 
@@ -52,7 +52,9 @@ def load8(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba passes
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         word = ir.IntType(64)
-        place = builder.gep(_base(context, builder, signature.args[0], args[0]), [args[1]], source_etype=ir.IntType(8))
+        place = builder.gep(
+            base_of(context, builder, signature.args[0], args[0]), [args[1]], source_etype=ir.IntType(8)
+        )
         return builder.load(builder.bitcast(place, word.as_pointer()), align=1, typ=word)
 
     return types.uint64(buf, types.int64), codegen
@@ -63,7 +65,7 @@ def byte_at(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba pass
     """``buf[at]`` for an index that is never negative, without Numba's check for one."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        base = _base(context, builder, signature.args[0], args[0])
+        base = base_of(context, builder, signature.args[0], args[0])
         return builder.load(builder.gep(base, [args[1]], source_etype=ir.IntType(8)), typ=ir.IntType(8))
 
     return types.uint8(buf, types.int64), codegen
@@ -74,7 +76,9 @@ def store8(typing: Any, buf: Any, at: Any, word: Any) -> Any:  # noqa: ARG001 - 
     """Write a ``uint64`` as eight little-endian bytes to ``buf[at:at + 8]``, at any alignment."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = builder.gep(_base(context, builder, signature.args[0], args[0]), [args[1]], source_etype=ir.IntType(8))
+        place = builder.gep(
+            base_of(context, builder, signature.args[0], args[0]), [args[1]], source_etype=ir.IntType(8)
+        )
         builder.store(args[2], builder.bitcast(place, ir.IntType(64).as_pointer()), align=1)
         return context.get_dummy_value()
 

@@ -11,6 +11,7 @@ where a member holds dots; it ends in ``[*]`` for the elements of an array and i
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -155,15 +156,17 @@ class Projection:
             element=_narrow([place.get(id(node.children.get(ELEMENT)), -1) for node in order]),
             member=_narrow([place.get(id(node.children.get(MEMBER)), -1) for node in order]),
             table=_narrow([node.row for node in order]),
-            slot=_narrow([node.slot for node in order]),
-            owner=_narrow([node.owner for node in order]),
+            slot=_narrow([node.slot if node.row < 0 else self.tables[node.row].first for node in order]),
+            owner=_narrow([node.owner if node.row < 0 else node.row for node in order]),
             marker=_narrow(markers),
             last=_narrow(last),
-            leaf=np.array([node.row < 0 and not node.children for node in order], np.uint8),
             edge_word=np.array(words, np.int64),
             edge_size=np.array([len(name) for name in names], np.int64),
             edge_node=np.array([node for _, node in edges], np.int64),
             edge_name=np.asarray(where[:-1], np.int64),
+            edge_plain=np.array(
+                [json.dumps(name.decode(), ensure_ascii=False) == f'"{name.decode()}"' for name in names], np.uint8
+            ),
             names=padded(b"".join(names)),
         )
 

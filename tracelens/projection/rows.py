@@ -264,7 +264,7 @@ def _scratch(projection: Projection) -> Scratch:
         start=np.zeros(depth, np.int64),
         stamp=np.zeros(depth, np.int64),
         seen=np.zeros(projection.trie.edge_word.size, np.int64),
-        hint=np.zeros(projection.trie.first.size, np.int32),
+        hint=projection.trie.first.astype(np.int64),
         state=np.zeros(4, np.int64),
         nest=np.zeros(MAX_DEPTH + 2, np.uint8),
         key=np.zeros(6 * longest + 2 * PADDING, np.uint8),

@@ -1,0 +1,57 @@
+"""Sixteen bytes at a time: which bytes of a vector are of some class, as bits of a mask.
+
+Bit k of a mask is the byte at ``at + k``. Buffers are padded (`kernels.words`), so that a load at the index behind the
+last byte of content stays inside.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic
+
+from tracelens.kernels.words import base_of
+
+LANES = 16
+BYTES = ir.VectorType(ir.IntType(8), LANES)
+
+
+def _splat(byte: int) -> ir.Constant:
+    return ir.Constant(BYTES, [byte] * LANES)
+
+
+def _loaded(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    """The sixteen bytes that the first two arguments (buffer, index) say."""
+    base = base_of(context, builder, signature.args[0], args[0])
+    place = builder.gep(base, [args[1]], source_etype=ir.IntType(8))
+    return builder.load(builder.bitcast(place, BYTES.as_pointer()), align=1, typ=BYTES)
+
+
+def _mask(builder: Any, hits: Any) -> Any:
+    return builder.zext(builder.bitcast(hits, ir.IntType(LANES)), ir.IntType(64))
+
+
+@intrinsic
+def ends_of_plain(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The bytes that end a run of plain characters in a JSON string: quote, backslash, control, not ASCII."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        text = _loaded(context, builder, signature, args)
+        marks = [builder.icmp_signed("==", text, _splat(byte)) for byte in (0x22, 0x5C)]
+        odd = builder.icmp_signed("<", text, _splat(0x20))  # as signed numbers, bytes above 0x7F are negative
+        return _mask(builder, builder.or_(builder.or_(*marks), odd))
+
+    return types.uint64(buf, types.int64), codegen
+
+
+@intrinsic
+def not_digits(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The bytes that are no decimal digits."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        digit = builder.sub(_loaded(context, builder, signature, args), _splat(0x30))
+        return _mask(builder, builder.icmp_unsigned(">", digit, _splat(9)))
+
+    return types.uint64(buf, types.int64), codegen
