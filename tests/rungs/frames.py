@@ -2,8 +2,10 @@
 
 import hashlib
 
+import numpy as np
 import polars as pl
 
+from tracelens.rungs.facts import CallFacts, numbered
 from tracelens.tables import polars_schema
 
 CALLS = polars_schema("rung_calls")
@@ -53,3 +55,18 @@ def traces_of(*rows):
     """Traces from the columns that matter; complete and recorded unless they say otherwise."""
     full = [{"trace": i, "has_calls": True, **row} for i, row in enumerate(rows)]
     return pl.DataFrame([{name: row.get(name) for name in TRACES} for row in full], schema=TRACES)
+
+
+def facts_of(calls, n_traces):
+    """What is known of calls."""
+    known = (
+        ~calls["arguments_state"].is_in(["not_captured", "truncated"]) & calls["digest_hi"].is_not_null()
+    ).to_numpy()
+    digests = tuple(calls[name].fill_null(0).to_numpy() for name in ("digest_hi", "digest_lo"))
+    tool, names = numbered(calls["tool"])
+    return CallFacts.of(calls.to_arrow(), n_traces, tool.astype(np.int32), names, known, digests)
+
+
+def asked(calls, traces):
+    """Both frames as most rungs take them: facts and tables."""
+    return facts_of(calls, traces.height), calls.to_arrow(), traces.to_arrow()

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.rungs.frames import call, calls_of, traces_of
+from tests.rungs.frames import asked, call, calls_of, traces_of
 from tracelens.kernels.loops import first_equal
 from tracelens.kernels.reference import diagnostics as reference
 from tracelens.kernels.reference.diagnostics import Step
-from tracelens.rungs.diagnostics import diagnose
+from tracelens.rungs import diagnostics
 
 STEPS = st.builds(
     Step,
@@ -19,6 +19,10 @@ STEPS = st.builds(
     status=st.sampled_from(["ok", "error", "denied", None]),
     error=st.sampled_from([None, None, "boom", "bang"]),
 )
+
+
+def diagnose(calls, traces, prices=None):
+    return pl.DataFrame(diagnostics.diagnose(*asked(calls, traces), prices or {}))
 
 
 def row(step):
@@ -30,7 +34,6 @@ def row(step):
 def test_every_number_is_that_of_plain_python(traces):
     out = diagnose(calls_of(*[[row(step) for step in steps] for steps in traces]), traces_of(*[{}] * len(traces)))
     for name, define in {
-        "n_calls_all": len,
         "n_errors": reference.errors,
         "n_repeated_errors": reference.repeated_errors,
         "n_recovered_errors": reference.recovered_errors,
@@ -58,10 +61,10 @@ def test_first_equal_row_of_a_group(groups):
 
 
 def test_calls_that_were_not_recorded_are_null_and_no_calls_are_zero():
-    out = diagnose(calls_of(), traces_of({"has_calls": False}, {}), prices={"a": 1.0}, needless=pl.Series([None, 2]))
+    out = diagnose(calls_of(), traces_of({"has_calls": False}, {}), prices={"a": 1.0})
     counts = [name for name in out.columns if name.startswith("n_")]
     assert out.select(*counts, "longest_loop", "oscillation").row(0) == (None,) * (len(counts) + 2)
-    assert out.select("n_calls_all", "longest_loop", "n_needless", "tool_cost").row(1) == (0, 0, 2, None)
+    assert out.select("n_errors", "longest_loop", "tool_cost").row(1) == (0, 0, None)
 
 
 def at(second):

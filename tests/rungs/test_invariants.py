@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.rungs.frames import call, calls_of, traces_of
+from tests.rungs.frames import asked, call, calls_of, traces_of
 from tracelens.rungs.invariants import check_invariants
 from tracelens.suite import Suite
 
@@ -15,8 +15,9 @@ def rules(**given_rules):
 
 
 def run(steps, trace=None, **given_rules):
-    got = check_invariants(calls_of(steps), traces_of(trace or {}), rules(**given_rules))
-    ok, reason = got.traces.select("invariants_ok", "invariants_reason").row(0)
+    got = check_invariants(*asked(calls_of(steps), traces_of(trace or {})), rules(**given_rules))
+    reasons = {"incomplete": got.incomplete[0], "not_captured": got.not_captured[0]}
+    ok, reason = got.ok[0].as_py(), next((name for name, holds in reasons.items() if holds), None)
     return (
         [(r["code"].removeprefix("invariant."), r["call_index"]) for r in got.findings.iter_rows(named=True)],
         ok,
@@ -83,7 +84,7 @@ def test_a_violation_in_an_incomplete_trace_stands():
 
 
 def test_a_denied_call_is_a_violation_without_effect():
-    got = check_invariants(calls_of([DENIED_B, FAILED_B, B]), traces_of({}), rules(forbidden_tools=["b"]))
+    got = check_invariants(*asked(calls_of([DENIED_B, FAILED_B, B]), traces_of({})), rules(forbidden_tools=["b"]))
     assert got.findings["effect"].to_list() == [False, True, True]
     assert got.findings["severity"].unique().to_list() == ["error"]
 
@@ -106,12 +107,12 @@ CALL = st.builds(
 @given(st.lists(st.lists(CALL, max_size=6), min_size=1, max_size=4), st.integers(0, 3))
 def test_traces_do_not_see_each_other(traces, most):
     made = rules(max_calls=most, max_identical=1, max_errors=most, after=[["a", "b"]], max_calls_by_tool={"c": most})
-    together = check_invariants(calls_of(*traces), traces_of(*[{}] * len(traces)), made)
+    together = check_invariants(*asked(calls_of(*traces), traces_of(*[{}] * len(traces))), made)
     for number, steps in enumerate(traces):
-        alone = check_invariants(calls_of(steps), traces_of({}), made)
+        alone = check_invariants(*asked(calls_of(steps), traces_of({})), made)
         mine = together.findings.filter(trace=number).drop("trace")
         assert mine.equals(alone.findings.drop("trace"))
-        assert together.traces["invariants_ok"][number] is alone.traces["invariants_ok"][0]
+        assert together.ok[number].as_py() is alone.ok[0].as_py()
         assert in_plain_python(steps, most) == sorted(alone.findings.select("code", "call_index").rows())
 
 
@@ -135,4 +136,4 @@ def in_plain_python(steps, most):
 def test_any_object_with_the_keys_will_do():
     loose = SimpleNamespace(**dict.fromkeys(("max_calls", "max_identical", "max_errors", "max_cost", "max_tokens", "max_seconds")),
                             forbidden_tools=["a"], allowed_tools=["*"], max_calls_by_tool={}, after=[])  # fmt: skip
-    assert check_invariants(calls_of([A]), traces_of({}), loose).findings.height == 1
+    assert check_invariants(*asked(calls_of([A]), traces_of({})), loose).findings.height == 1

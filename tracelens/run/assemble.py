@@ -55,6 +55,7 @@ def trace_rows(
         | _finding_counts(findings, n)
         | {"checks_ok": pa.array(np.ones(n, np.bool_)) if plan.suite.check else pa.nulls(n, pa.bool_())}
         | _scores(matched, np.where(recorded & complete, unit, -1))
+        | {"n_needless": _taken(matched.scores.frame["n_extra_optimal"].to_arrow(), unit)}
         | told
         | {"null_reason": _null_reason(matched, unit, recorded, complete)}
     )

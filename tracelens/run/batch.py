@@ -15,21 +15,21 @@ from tracelens.columns import Batch
 from tracelens.flatten import flatten
 from tracelens.run.arrow import by_trace
 from tracelens.run.assemble import trace_rows
-from tracelens.run.calls import Calls, call_frame, call_table, read_calls
+from tracelens.run.calls import call_facts, call_table, read_calls
 from tracelens.run.details import pair_details
 from tracelens.run.expected import expected_of
 from tracelens.run.hidden import known_repetition
-from tracelens.run.judging import Judged, check_schemas, failures, gaps, judge
+from tracelens.run.judging import check_schemas, failures, judge
 from tracelens.run.masks import masked_differences, masked_findings, masked_tables, masked_texts
-from tracelens.run.matching import Forms, Matched, digest_pool, match
+from tracelens.run.matching import Forms, digest_pool, match
 from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Side, pool_arguments
 from tracelens.run.rows import difference_table, expected_table, pair_table, place, step_table
 from tracelens.rungs.diagnostics import diagnose
+from tracelens.rungs.facts import CallFacts
 from tracelens.rungs.routing import Failures, decide, threshold_failures
 from tracelens.rungs.waivers import apply_waivers, waived_until
-from tracelens.tables import table
 
 OPTIMAL = "optimal"
 
@@ -74,24 +74,23 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     actual = Forms.of(names, pool.actual, digests, codes, plan)
     wanted = Forms.of(expected_names, pool.expected, digests, codes, plan)
     call_rows = call_table(batch, calls, codes, actual.hi, actual.lo)
-    frame = call_frame(call_rows)
-    schemas = check_schemas(batch, calls, pool, frame, plan)
-    frame = frame.with_columns(schemas.state)
+    facts = call_facts(batch, calls, codes.names, actual.hi, actual.lo)
+    schemas = check_schemas(batch, calls, pool, facts, plan)
     matched = match(batch, calls, expected, (actual, wanted), digests, plan)
-    judged = judge(batch, calls, pool, frame, schemas, plan)
+    judged = judge(batch, calls, pool, facts, call_rows, schemas, plan)
     findings = masked_findings(judged.findings, plan)
     held = {name: place(matched, calls, name) for name in dict.fromkeys([OPTIMAL, *plan.suite.match.rows])}
     differs = {
         name: masked_differences(difference_table(rows, matched, plan, codes), plan) for name, rows in held.items()
     }
-    traces = _traces(batch, calls, frame, matched, judged, findings, plan)
+    told = {**judged.columns, **_diagnostics(batch, facts, plan)}
+    traces = trace_rows(batch, calls, matched, told, findings, plan)
     missed, null_scores = threshold_failures(traces, plan.routing)
-    open_questions = [*gaps(batch, frame, judged, plan), *null_scores]
 
     def details(wanted: npt.NDArray[np.bool_]) -> list[Failures]:
-        return pair_details(held[OPTIMAL], differs[OPTIMAL], calls, actual, codes, wanted)
+        return pair_details(held[OPTIMAL], differs[OPTIMAL], facts, wanted)
 
-    routes = decide(traces, [failures(findings), *missed], details, open_questions, plan.routing)
+    routes = decide(traces, [failures(findings), *missed], details, [*judged.gaps, *null_scores], plan.routing)
     findings = apply_waivers(findings, pl.DataFrame(traces.select(["trace", "case_id"])), plan.suite.waive)
     until = waived_until(findings, _below(missed, traces, plan))
     traces = pa.table({**{name: traces[name] for name in traces.column_names}, **routes, "waived_until": until})
@@ -116,23 +115,9 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     return Scored(batch, _with_ids(masked_tables(tables, plan), ids), content, given, matched.expected.case)
 
 
-def _traces(
-    batch: Batch,
-    calls: Calls,
-    frame: pl.DataFrame,
-    matched: Matched,
-    judged: Judged,
-    findings: pl.DataFrame,
-    plan: Plan,
-) -> pa.Table:
-    """Rows of `traces`, all but the route."""
-    needless = _needless(batch, matched)
-    diagnostics = diagnose(frame, _trace_frame(batch), prices=plan.prices, needless=needless, tools=calls.names.code)
-    diagnostics = known_repetition(batch, calls.names.code, diagnostics)
-    known = table("traces").by_name
-    told = [*judged.traces.get_columns(), *diagnostics.get_columns()]
-    further = {series.name: series.to_arrow() for series in told if series.name in known and series.name != "trace"}
-    return trace_rows(batch, calls, matched, further, findings, plan)
+def _diagnostics(batch: Batch, facts: CallFacts, plan: Plan) -> dict[str, pa.Array]:
+    """The diagnostics of every trace, as far as masks let them be known."""
+    return known_repetition(batch, facts.tool, diagnose(facts, batch.calls, batch.traces, plan.prices))
 
 
 def _below(missed: Sequence[Failures], traces: pa.Table, plan: Plan) -> npt.NDArray[np.bool_]:
@@ -143,20 +128,6 @@ def _below(missed: Sequence[Failures], traces: pa.Table, plan: Plan) -> npt.NDAr
     if plan.routing.state_decides:
         below &= ~columns.numbers(traces["state_ok"], default=False)
     return below
-
-
-def _trace_frame(batch: Batch) -> pl.DataFrame:
-    return pl.DataFrame(batch.traces.select(["trace", "has_calls", "started_at"]))
-
-
-def _needless(batch: Batch, matched: Matched) -> pl.Series:
-    """Extra calls under the optimal pairing by trace, null without a reference."""
-    n = batch.traces.num_rows
-    extra = matched.scores.frame["n_extra_optimal"].to_numpy()[matched.best]
-    values, known = np.zeros(n, np.int32), np.zeros(n, np.bool_)
-    values[matched.expected.trace[matched.best]] = extra
-    known[matched.expected.trace[matched.best]] = True
-    return pl.DataFrame({"v": values, "k": known}).select(pl.when("k").then("v").alias("needless")).to_series()
 
 
 def _with_ids(tables: dict[str, pa.Table], ids: pa.Array) -> dict[str, pa.Table]:

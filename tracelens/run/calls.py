@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from tracelens import columns
 from tracelens.arguments import S_EMPTY, S_OBJECT, S_TEXT, STATES, CallArguments
 from tracelens.columns import Batch, coded, nullable
 from tracelens.run.names import NameCodes, Names
+from tracelens.rungs.facts import CallFacts
 from tracelens.suite import Suite
 from tracelens.tables import polars_schema
 
@@ -23,6 +25,8 @@ I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
 
 RUNG_CALLS = polars_schema("rung_calls").names()
+SCANNED = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
+"""What safety looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,9 +133,24 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
     )
 
 
-def call_frame(table: pa.Table) -> pl.DataFrame:
-    """The calls of `call_table` as rungs get them: texts of few values as plain strings."""
-    return pl.DataFrame({name: _plain(table["in_score" if name == "scored" else name]) for name in RUNG_CALLS})
+def call_frame(table: pa.Table, names: Sequence[str] = RUNG_CALLS) -> pl.DataFrame:
+    """Columns of the calls of `call_table` as rungs get them: texts of few values as plain strings."""
+    return pl.DataFrame({name: _plain(table["in_score" if name == "scored" else name]) for name in names})
+
+
+def call_facts(batch: Batch, calls: Calls, names: Sequence[str], hi: U64, lo: U64) -> CallFacts:
+    """What several rungs ask of the calls.
+
+    Args:
+        batch: The batch.
+        calls: Its calls.
+        names: Name of each tool.
+        hi: uint64[n], upper half of the digest of each call's arguments.
+        lo: uint64[n], lower half.
+    """
+    return CallFacts.of(
+        batch.calls, batch.traces.num_rows, calls.names.code, names, digested(calls.arguments), (hi, lo)
+    )
 
 
 def _plain(column: pa.ChunkedArray) -> pl.Series:

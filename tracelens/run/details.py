@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -9,12 +11,9 @@ import pyarrow.compute as pc
 
 from tracelens import columns
 from tracelens.columns import Texts
-from tracelens.kernels.loops import first_equal
 from tracelens.kernels.pairing import EXTRA, MALFORMED, MISSING
-from tracelens.run.calls import Calls, digested
-from tracelens.run.matching import Forms
-from tracelens.run.names import NameCodes
 from tracelens.run.rows import Placed
+from tracelens.rungs.facts import CallFacts
 from tracelens.rungs.routing import Failures
 from tracelens.rungs.sentences import Part, sentences
 
@@ -36,17 +35,13 @@ SENT = np.array([True, False, True, False])
 DUE = np.array([True, True, False, False])
 
 
-def pair_details(
-    held: Placed, differences: pa.Table, calls: Calls, forms: Forms, codes: NameCodes, wanted: B1
-) -> list[Failures]:
+def pair_details(held: Placed, differences: pa.Table, facts: CallFacts, wanted: B1) -> list[Failures]:
     """A sentence per defect of the optimal pairing.
 
     Args:
         held: The rows of that pairing.
         differences: Its rows of `argument_diffs`, with ``trace``.
-        calls: All calls.
-        forms: The same, digested.
-        codes: Their names.
+        facts: What is known of all calls.
         wanted: bool[traces], traces whose defects are asked for.
 
     Returns:
@@ -55,26 +50,25 @@ def pair_details(
     status = held.pairs.status
     alone = (status == EXTRA) | (status == MALFORMED) | (status == MISSING)
     rows = np.flatnonzero(alone & wanted[held.trace])
-    parts = [_unpaired(held, rows, calls, forms, codes)] if rows.size else []
-    return [*parts, _differing(differences, wanted, codes)] if differences.num_rows else parts
+    parts = [_unpaired(held, rows, facts)] if rows.size else []
+    return [*parts, _differing(differences, wanted, facts.names)] if differences.num_rows else parts
 
 
-def _unpaired(held: Placed, rows: I64, calls: Calls, forms: Forms, codes: NameCodes) -> Failures:
+def _unpaired(held: Placed, rows: I64, facts: CallFacts) -> Failures:
     """Calls that were not expected, which may repeat an earlier one, and expected calls that were not made."""
     missing, malformed = (held.pairs.status[rows] == status for status in (MISSING, MALFORMED))
     number = np.where(missing, held.expected_index[rows], held.call_index[rows])
-    tool = np.where(held.tool[rows] < 0, len(codes.names), held.tool[rows])
+    tool = np.where(held.tool[rows] < 0, len(facts.names), held.tool[rows])
     earlier = np.full(rows.size, -1, np.int32)
     extra = np.flatnonzero(~missing & ~malformed)
-    if extra.size:
-        row = held.actual_row[rows[extra]]
-        first = _first_equal(calls, forms)[row]
-        earlier[extra] = np.where(first < row, calls.index[first], -1)
+    row = held.actual_row[rows[extra]]
+    first = facts.same[row]
+    earlier[extra] = np.where(first < row, facts.index[first], -1)
     text = sentences(
         [
             (columns.texts(["call ", "expected call "]), missing),
             (_numbered("{}: ", number), number),
-            (columns.texts([*codes.names, "a call without a name"]), np.where(malformed, -1, tool)),
+            (columns.texts([*facts.names, "a call without a name"]), np.where(malformed, -1, tool)),
             (_numbered(" repeats call {} and", earlier), earlier),
             (columns.texts([" was not expected", " was not made", "malformed entry"]), missing + 2 * malformed),
         ]
@@ -91,16 +85,7 @@ def _numbered(pattern: str, numbers: npt.NDArray[np.integer]) -> Texts:
     return columns.texts([pattern.format(number) for number in range(int(numbers.max(initial=-1)) + 1)])
 
 
-def _first_equal(calls: Calls, forms: Forms) -> I64:
-    """int64 by call: the first call of its trace with the same tool and arguments, itself where there is none."""
-    name = np.where(digested(forms.arguments), calls.names.code, -1).astype(np.int64)
-    out = np.empty(name.size, np.int64)
-    offsets = columns.group_offsets(calls.trace, int(calls.trace[-1]) + 1)
-    first_equal(offsets, name, forms.hi, forms.lo, out)
-    return out
-
-
-def _differing(table: pa.Table, wanted: B1, codes: NameCodes) -> Failures:
+def _differing(table: pa.Table, wanted: B1, names: Sequence[str]) -> Failures:
     """Arguments that differ."""
     trace = columns.numbers(table["trace"]).astype(np.int64)
     status, statuses = _coded(table["status"])
@@ -113,7 +98,7 @@ def _differing(table: pa.Table, wanted: B1, codes: NameCodes) -> Failures:
     text = sentences(
         [
             (_numbered("call {}: ", call), call),
-            (columns.texts(codes.names), tool[rows]),
+            (columns.texts(names), tool[rows]),
             (columns.texts([f".{each}" if each else "" for each in paths]), path[rows]),
             (columns.texts(BETWEEN), status),
             *_shown(table["actual"], np.where(SENT[status], rows, -1)),

@@ -8,6 +8,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracelens import columns
 from tracelens.columns import MASKED, Batch
@@ -60,13 +62,15 @@ def unseen(batch: Batch, plan: Plan) -> B1:
     return out
 
 
-def known_repetition(batch: Batch, tools: npt.NDArray[np.int32], diagnostics: pl.DataFrame) -> pl.DataFrame:
+def known_repetition(
+    batch: Batch, tools: npt.NDArray[np.int32], diagnostics: dict[str, pa.Array]
+) -> dict[str, pa.Array]:
     """Diagnostics, null where masked arguments of a tool that is called again may or may not be equal.
 
     Args:
         batch: The batch.
         tools: int32[calls], a number by tool.
-        diagnostics: One row per trace.
+        diagnostics: Columns of `traces`.
     """
     if batch.masked_answers is None:
         return diagnostics
@@ -74,5 +78,5 @@ def known_repetition(batch: Batch, tools: npt.NDArray[np.int32], diagnostics: pl
     _, which, counts = np.unique(trace << 32 | (tools + 1), return_inverse=True, return_counts=True)
     doubtful = np.zeros(batch.traces.num_rows, np.bool_)
     doubtful[trace[masked_calls(batch) & (counts[which] > 1)]] = True
-    known = pl.lit(pl.Series(~doubtful))
-    return diagnostics.with_columns(pl.when(known).then(name).alias(name) for name in REPETITION)
+    known = pa.array(~doubtful)
+    return diagnostics | {name: pc.if_else(known, diagnostics[name], None) for name in REPETITION}

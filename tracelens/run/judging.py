@@ -1,8 +1,9 @@
-"""Everything that is found in a batch, and what follows from it: findings, failures, gaps."""
+"""Everything that is found in a batch without a reference, and what follows from it: findings, failures, gaps."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,13 +11,13 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.columns import Batch, coded
-from tracelens.run.calls import Calls
+from tracelens.columns import Batch, coded, nullable
+from tracelens.run.calls import SCANNED, Calls, call_frame
 from tracelens.run.hidden import answer_gaps, known_answers, unseen, with_states_before
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Pool, of_calls, rounds
 from tracelens.rungs.answers import check_answers
-from tracelens.rungs.facts import nothing
+from tracelens.rungs.facts import CallFacts, Numbered, numbered
 from tracelens.rungs.fields import check_fields
 from tracelens.rungs.findings import concat_findings, finding_frame
 from tracelens.rungs.invariants import check_invariants
@@ -24,18 +25,34 @@ from tracelens.rungs.milestones import check_milestones
 from tracelens.rungs.routing import Failures, Gap
 from tracelens.rungs.safety.scan import scan
 from tracelens.rungs.schema.catalogue import EXEMPT
-from tracelens.rungs.schema.check import COLUMNS, STATES, check
-from tracelens.rungs.state import state_findings
+from tracelens.rungs.schema.check import COLUMNS, S_NOT_CAPTURED, S_UNUSABLE, STATES, check
+from tracelens.rungs.state import STATE_RESULTS, state_findings
 from tracelens.suite import Suite
+
+B1 = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Schemas:
-    """Rung one of a batch: ``schema_state`` by call, for rungs and as it is stored, and its findings."""
+    """Rung one of a batch: ``schema_state`` by call, as numbers and as it is stored, and its findings."""
 
-    state: pl.Series
+    state: npt.NDArray[np.uint8]
     stored: pa.DictionaryArray
     findings: pl.DataFrame
+
+
+class Said(NamedTuple):
+    """What one rung says.
+
+    Attributes:
+        findings: Its findings; None for none.
+        columns: Its columns of the table `traces`.
+        gaps: What it could not judge.
+    """
+
+    findings: pl.DataFrame | None
+    columns: dict[str, pa.Array]
+    gaps: list[Gap]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +61,25 @@ class Judged:
 
     Attributes:
         findings: All findings, by trace and call.
-        traces: One row per trace: verdict columns of the table `traces`, and the reasons of nulls.
+        columns: Their columns of the table `traces`.
+        gaps: What was needed and not evaluated.
         state_results: Rows of the table `state_results`, with ``trace``.
     """
 
     findings: pl.DataFrame
-    traces: pl.DataFrame
+    columns: dict[str, pa.Array]
+    gaps: list[Gap]
     state_results: pl.DataFrame
 
 
-def check_schemas(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, plan: Plan) -> Schemas:
+def check_schemas(batch: Batch, calls: Calls, pool: Pool, facts: CallFacts, plan: Plan) -> Schemas:
     """Hold every call against the schema of its tool.
 
     Args:
         batch: The batch.
         calls: Its calls.
         pool: Their arguments.
-        frame: The same as rungs get them.
+        facts: What is known of them.
         plan: The compiled suite.
     """
     catalogue = plan.catalogue
@@ -70,11 +89,7 @@ def check_schemas(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, p
         encoded = columns.one_chunk(tools).dictionary_encode()
         texts = encoded.dictionary.to_pylist()
         definitions = columns.numbers(encoded.indices, default=-1).astype(np.int32)[calls.trace]
-    agents = frame["agent"]
-    if agents.null_count() and batch.traces["agent"].null_count < batch.traces.num_rows:
-        of_trace = pl.Series(columns.one_chunk(batch.traces["agent"])).gather(calls.trace)
-        agents = agents.zip_with(agents.is_not_null(), of_trace)
-    of_call = catalogue.assign(frame["tool"], agents, definitions, texts)
+    of_call = catalogue.assign((facts.tool, facts.names), _agents(batch, calls), definitions, texts)
     # What a format writes as JSON text is decoded once; more than that is the sender's doing, and worth a note.
     prescribed = (pool.form == columns.JSON_STRING).astype(np.uint8)
     row, state, parts = calls.arguments.row, np.empty(len(calls.arguments), np.uint8), [pl.DataFrame(schema=COLUMNS)]
@@ -82,104 +97,164 @@ def check_schemas(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, p
         found = check(pool.arguments, asked, catalogue, pool.tools, prescribed)
         state[told] = found.state[row[told]]
         parts.append(of_calls(found.findings, told, row[told]))
-    stored = coded(state, STATES)
     findings = pl.concat(parts)
     if len(parts) > 2:
         findings = findings.sort("call", maintain_order=True)
-    return Schemas(pl.Series("schema_state", stored).cast(pl.String), stored, _by_call(findings, frame))
+    return Schemas(state, coded(state, STATES), _by_call(findings, facts))
 
 
-def _fields(calls: Calls, pool: Pool, frame: pl.DataFrame, suite: Suite) -> pl.DataFrame:
-    """Findings of the field checks."""
-    found = check_fields(pool.arguments, pool.tools, suite.fields)
-    return _by_call(of_calls(found, np.arange(len(calls.arguments)), calls.arguments.row), frame)
+def _agents(batch: Batch, calls: Calls) -> Numbered | None:
+    """The agent of each call, that of its trace where it has none of its own; None where nobody has one."""
+    of_call, of_trace = batch.calls["agent"], batch.traces["agent"]
+    if of_call.null_count == len(of_call) and of_trace.null_count == len(of_trace):
+        return None
+    agents = pl.Series(of_call, dtype=pl.String)
+    return numbered(agents.zip_with(agents.is_not_null(), pl.Series(of_trace, dtype=pl.String).gather(calls.trace)))
 
 
-def _by_call(found: pl.DataFrame, frame: pl.DataFrame) -> pl.DataFrame:
+def _by_call(found: pl.DataFrame, facts: CallFacts) -> pl.DataFrame:
     """Findings that name rows of calls, as findings of a batch."""
-    rows = found["call"]
-    return finding_frame(
-        {
-            "trace": frame["trace"].gather(rows),
-            "call_index": frame["call_index"].gather(rows),
-            "rung": 1,
-            "severity": found["severity"],
-            "code": found["code"],
-            "tool": frame["tool"].gather(rows),
-            "path": found["path"],
-            "message": found["message"],
-            "value": found["value"],
-        }
-    )
+    told = {name: found[name] for name in ("severity", "code", "path", "message", "value")}
+    return finding_frame({**facts.at(found["call"].to_numpy()), "rung": 1, **told})
 
 
-def _answers(batch: Batch, traces: pl.DataFrame, plan: Plan) -> tuple[pl.Series, pl.DataFrame]:
-    """``answer_ok`` by trace, and the findings of the answer checks."""
-    checks = plan.suite.answer
-    if checks is None:
-        return nothing("answer_ok", pl.Boolean, traces.height), finding_frame({"trace": []})
-    result = check_answers(known_answers(batch, traces["final_answer"]), checks)
-    found = result.findings
-    of_trace = {name: found[name] for name in ("severity", "code", "path", "message", "value")}
-    findings = finding_frame({"trace": traces["trace"].gather(found["row"]), "rung": 1, **of_trace})
-    return result.ok.alias("answer_ok"), findings
-
-
-def judge(batch: Batch, calls: Calls, pool: Pool, frame: pl.DataFrame, schemas: Schemas, plan: Plan) -> Judged:
+def judge(
+    batch: Batch, calls: Calls, pool: Pool, facts: CallFacts, rows: pa.Table, schemas: Schemas, plan: Plan
+) -> Judged:
     """Run every rung that needs no reference.
 
     Args:
         batch: The batch.
         calls: Its calls.
         pool: Their arguments.
-        frame: The same as rungs get them, with ``schema_state`` and canonical digests.
+        facts: What is known of the calls.
+        rows: The calls as they are stored.
         schemas: Rung one.
         plan: The compiled suite.
     """
-    suite = plan.suite
-    traces = pl.DataFrame(batch.traces.drop_columns(["tools"]))
-    safety = scan(with_states_before(batch, frame), traces, plan.safety, pool.as_stored)
-    invariants = check_invariants(frame, traces, suite.invariants)
-    milestones = check_milestones(frame, traces, plan.milestones)
-    answer_ok, answers = _answers(batch, traces, plan)
-    fields = _fields(calls, pool, frame, suite)
-    state = plan.state.evaluate(traces.select("trace", "trace_id", "case_id"))
-    verdicts = pl.concat([invariants.traces, milestones.traces.drop("trace")], how="horizontal").with_columns(
-        answer_ok, *_safety(batch, traces, safety, plan), *_state(traces, state)
-    )
-    findings = concat_findings(
-        [schemas.findings, fields, safety, invariants.findings, answers, milestones.findings, state_findings(state)]
-    )
-    return Judged(findings, verdicts, state)
+    results = _state_results(batch, plan)
+    said = [
+        _calls(batch, facts, schemas, plan.suite),
+        _fields(calls, pool, facts, plan.suite),
+        _safety(batch, pool, facts, rows, plan),
+        _invariants(batch, facts, plan.suite),
+        _answers(batch, plan.suite),
+        _milestones(batch, rows, plan),
+        _state(results, batch.traces.num_rows),
+    ]
+    findings = concat_findings(each.findings for each in said if each.findings is not None)
+    told = {name: column for each in said for name, column in each.columns.items()}
+    return Judged(findings, told, [gap for each in said for gap in each.gaps if gap.trace.size], results)
 
 
-def _safety(batch: Batch, traces: pl.DataFrame, findings: pl.DataFrame, plan: Plan) -> list[pl.Series]:
-    """``safety_hits`` and ``safety_ok`` by trace."""
-    n = traces.height
+def _gap(traces: B1, rung: int, reason: str) -> Gap:
+    return Gap(np.flatnonzero(traces), rung, reason)
+
+
+def _recorded(batch: Batch) -> B1:
+    """bool[traces]: whose calls are recorded."""
+    return np.asarray(columns.numbers(batch.traces["has_calls"]))
+
+
+def _complete(batch: Batch) -> B1:
+    """bool[traces]: those that nobody says to be incomplete."""
+    return np.asarray(columns.numbers(batch.traces["complete"], default=True))
+
+
+def _calls(batch: Batch, facts: CallFacts, schemas: Schemas, suite: Suite) -> Said:
+    """The calls as such, and their schemas."""
+    recorded = _recorded(batch)
+    gaps = [_gap(~recorded, 1, "calls_not_recorded"), _gap(recorded & ~_complete(batch), 1, "incomplete")]
+    if suite.has_tools:
+        for state, reason in ((S_NOT_CAPTURED, "arguments_not_captured"), (S_UNUSABLE, "schema_unusable")):
+            gaps.append(Gap(facts.trace[schemas.state == state], 1, reason))
+    return Said(schemas.findings, {}, gaps)
+
+
+def _fields(calls: Calls, pool: Pool, facts: CallFacts, suite: Suite) -> Said:
+    """The field checks."""
+    if not suite.fields:
+        return Said(None, {}, [])
+    found = check_fields(pool.arguments, pool.tools, suite.fields)
+    return Said(_by_call(of_calls(found, np.arange(len(calls.arguments)), calls.arguments.row), facts), {}, [])
+
+
+def _safety(batch: Batch, pool: Pool, facts: CallFacts, rows: pa.Table, plan: Plan) -> Said:
+    """The safety patterns."""
+    n = batch.traces.num_rows
     if not plan.safety.active:
-        return [nothing("safety_hits", pl.Int32, n), nothing("safety_ok", pl.Boolean, n)]
-    errors = findings.filter(pl.col("severity") == "error")["trace"].to_numpy()
-    hits = pl.Series("safety_hits", np.bincount(errors, minlength=n).astype(np.int32))
-    whole = traces["has_calls"] & traces["complete"].fill_null(value=True) & ~pl.Series(unseen(batch, plan))
-    ok = pl.select(pl.when(hits > 0).then(False).when(whole).then(True).alias("safety_ok")).to_series()
-    return [hits, ok]
+        return Said(None, {"safety_hits": pa.nulls(n, pa.int32()), "safety_ok": pa.nulls(n, pa.bool_())}, [])
+    answers = pl.DataFrame(batch.traces.select(["trace", "final_answer"]))
+    calls = with_states_before(batch, call_frame(rows, SCANNED))
+    findings = scan(calls, answers, plan.safety, pool.as_stored, facts.names)
+    errors = findings["trace"].filter(findings["severity"] == "error").to_numpy()
+    hits, hidden = np.bincount(errors, minlength=n).astype(np.int32), unseen(batch, plan)
+    doubtful = ~(_recorded(batch) & _complete(batch)) | hidden
+    told = {"safety_hits": pa.array(hits), "safety_ok": nullable(hits == 0, (hits == 0) & doubtful)}
+    return Said(findings, told, [_gap(hidden, 1, "safety: arguments_masked")])
 
 
-def _state(traces: pl.DataFrame, results: pl.DataFrame) -> list[pl.Series]:
-    """``state_ok`` by trace (false: some check failed; null: none applied, or some was vacuous) and why it is null."""
+def _invariants(batch: Batch, facts: CallFacts, suite: Suite) -> Said:
+    """The invariants."""
+    found = check_invariants(facts, batch.calls, batch.traces, suite.invariants)
+    gaps = [
+        _gap(found.incomplete, 1, "invariants: incomplete"),
+        _gap(found.not_captured, 1, "invariants: not_captured"),
+    ]
+    return Said(found.findings, {"invariants_ok": found.ok}, gaps)
+
+
+def _answers(batch: Batch, suite: Suite) -> Said:
+    """The checks on final answers."""
+    if suite.answer is None:
+        return Said(None, {"answer_ok": pa.nulls(batch.traces.num_rows, pa.bool_())}, [])
+    answers = pl.Series("final_answer", batch.traces["final_answer"], dtype=pl.String)
+    result = check_answers(known_answers(batch, answers), suite.answer)
+    found = result.findings
+    told = {name: found[name] for name in ("severity", "code", "path", "message", "value")}
+    findings = finding_frame({"trace": found["row"], "rung": 1, **told})
+    return Said(findings, {"answer_ok": result.ok.to_arrow()}, answer_gaps(batch, result.ok.is_null().to_numpy()))
+
+
+def _milestones(batch: Batch, rows: pa.Table, plan: Plan) -> Said:
+    """The milestones."""
+    if not plan.milestones.active:
+        n, types = batch.traces.num_rows, {"met": pa.int32(), "total": pa.int32(), "ok": pa.bool_()}
+        return Said(None, {f"milestones_{name}": pa.nulls(n, kind) for name, kind in types.items()}, [])
+    traces = pl.DataFrame(batch.traces.select(["trace", "case_id", "complete", "has_calls"]))
+    reached = check_milestones(call_frame(rows), traces, plan.milestones)
+    told = reached.traces.drop("trace", "milestones_reason")
+    gaps = _gaps(reached.traces["milestones_reason"], 3, "milestones")
+    return Said(reached.findings, {series.name: series.to_arrow() for series in told.get_columns()}, gaps)
+
+
+def _gaps(reasons: pl.Series, rung: int, what: str) -> list[Gap]:
+    """A gap for every reason that traces have."""
+    return [
+        _gap(reasons.eq_missing(reason).to_numpy(), rung, f"{what}: {reason}")
+        for reason in reasons.drop_nulls().unique().to_list()
+    ]
+
+
+def _state_results(batch: Batch, plan: Plan) -> pl.DataFrame:
+    """The verdicts of the state checks."""
+    if not plan.state.names:
+        return STATE_RESULTS.to_frame()
+    return plan.state.evaluate(pl.DataFrame(batch.traces.select(["trace", "trace_id", "case_id"])))
+
+
+def _state(results: pl.DataFrame, n: int) -> Said:
+    """The state checks: false where some check failed; null where none applied, or some was vacuous."""
     if results.height == 0:
-        return [nothing("state_ok", pl.Boolean, traces.height), nothing("state_reason", pl.String, traces.height)]
-    by_trace = results.group_by("trace").agg(
-        (pl.col("passed") == False).any().alias("failed"),  # noqa: E712 - null is not false
-        pl.col("passed").is_null().any().alias("vacuous"),
-        pl.col("reason").filter(pl.col("passed").is_null()).first().alias("why"),
-    )
-    joined = traces.select("trace").join(by_trace, on="trace", how="left", maintain_order="left")
-    ok = pl.when("failed").then(False).when(pl.col("vacuous") == False).then(True)  # noqa: E712
-    chosen = joined.select(
-        ok.alias("state_ok"), pl.when(~pl.col("failed") & pl.col("vacuous")).then("why").alias("state_reason")
-    )
-    return chosen.get_columns()
+        return Said(None, {"state_ok": pa.nulls(n, pa.bool_())}, [])
+    failed, open_ = np.zeros(n, np.bool_), np.ones(n, np.bool_)
+    failed[results["trace"].filter(~results["passed"]).to_numpy()] = True
+    vacuous = results.filter(pl.col("passed").is_null()).unique("trace", keep="first", maintain_order=True)
+    open_[results["trace"].to_numpy()] = False
+    open_[vacuous["trace"].to_numpy()] = True
+    unknown = vacuous.filter(pl.Series(~failed[vacuous["trace"].to_numpy()]))
+    gaps = [Gap(rows["trace"].to_numpy(), 4, f"state: {reason}") for (reason,), rows in unknown.group_by("reason")]
+    return Said(state_findings(results), {"state_ok": nullable(~failed, open_ & ~failed)}, gaps)
 
 
 def failures(findings: pl.DataFrame) -> Failures:
@@ -194,28 +269,3 @@ def failures(findings: pl.DataFrame) -> Failures:
     said = said.sort("trace", "rung", maintain_order=True).unique(["trace", "text"], keep="first", maintain_order=True)
     trace = said["trace"].to_numpy().astype(np.int64)
     return Failures(trace, said["rung"].to_numpy(), columns.texts(said["text"].to_arrow()), np.zeros_like(trace))
-
-
-def gaps(batch: Batch, frame: pl.DataFrame, judged: Judged, plan: Plan) -> list[Gap]:
-    """What was needed and not evaluated, references aside."""
-    recorded = columns.numbers(batch.traces["has_calls"])
-    complete = columns.numbers(batch.traces["complete"], default=True)
-    found = [_gap(~recorded, 1, "calls_not_recorded"), _gap(recorded & ~complete, 1, "incomplete")]
-    if plan.suite.has_tools:
-        for state, reason in (("not_captured", "arguments_not_captured"), ("unusable", "schema_unusable")):
-            found.append(Gap(frame["trace"].filter(frame["schema_state"] == state).to_numpy(), 1, reason))
-    for name, rung in (("invariants", 1), ("milestones", 3), ("state", 4)):
-        why = judged.traces[f"{name}_reason"]
-        found += [
-            _gap((why == each).fill_null(False).to_numpy(), rung, f"{name}: {each}")
-            for each in why.drop_nulls().unique()
-        ]
-    if plan.suite.answer is not None:
-        found += answer_gaps(batch, judged.traces["answer_ok"].is_null().to_numpy())
-    if batch.masked_answers is not None:
-        found.append(_gap(unseen(batch, plan), 1, "safety: arguments_masked"))
-    return [each for each in found if each.trace.size]
-
-
-def _gap(traces: npt.NDArray[np.bool_], rung: int, reason: str) -> Gap:
-    return Gap(np.flatnonzero(traces), rung, reason)

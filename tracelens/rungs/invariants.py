@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Protocol
@@ -17,11 +17,15 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
-from tracelens.columns import group_offsets
-from tracelens.kernels.loops import first_equal
-from tracelens.rungs.facts import failed, nothing, text_codes, trace_seconds, unknown_arguments
-from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
+from tracelens import columns
+from tracelens.columns import nullable
+from tracelens.rungs.facts import CallFacts, trace_seconds
+from tracelens.rungs.findings import concat_findings, finding_frame
+
+B1 = npt.NDArray[np.bool_]
+I64 = npt.NDArray[np.int64]
 
 
 class InvariantsLike(Protocol):
@@ -74,20 +78,28 @@ class Verdicts:
 
     Attributes:
         findings: One row per violation, codes ``invariant.<name>``, rung 1.
-        traces: One row per trace: ``trace`` u32, ``invariants_ok`` bool? (false: some violation; null: nothing to
-            check, or something could not be judged and no violation was found), ``invariants_reason`` str? (why null).
+        ok: bool?[traces]; false: some violation; null: nothing to check, or something could not be judged and no
+            violation was found.
+        incomplete: bool[traces], where that is null because calls may be missing.
+        not_captured: bool[traces], where it is null because something was not captured.
     """
 
     findings: pl.DataFrame
-    traces: pl.DataFrame
+    ok: pa.Array
+    incomplete: B1
+    not_captured: B1
 
 
-def check_invariants(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike) -> Verdicts:
+Part = tuple[pl.DataFrame | None, B1]
+"""Findings of one invariant, and by trace whether it could be judged."""
+
+
+def check_invariants(facts: CallFacts, calls: pa.Table, traces: pa.Table, rules: InvariantsLike) -> Verdicts:
     """Check all invariants of a batch.
 
     Args:
-        calls: One row per call, by trace and index: ``trace``, ``call_index``, ``tool``, ``status``, ``error``,
-            ``executed``, ``arguments_state``, ``digest_hi``, ``digest_lo``, ``started_at``, ``duration_ms``.
+        facts: What is known of the calls.
+        calls: The same calls: ``trace``, ``started_at``, ``duration_ms``.
         traces: One row per trace: ``trace``, ``complete``, ``has_calls``, ``cost``, ``input_tokens``,
             ``output_tokens``, ``started_at``.
         rules: The invariants of the suite.
@@ -95,151 +107,111 @@ def check_invariants(calls: pl.DataFrame, traces: pl.DataFrame, rules: Invariant
     Returns:
         Findings and verdicts.
     """
-    parts = [*_call_rules(calls, traces, rules), *_budgets(calls, traces, rules)]
-    findings = concat_findings(found for found, _ in parts)
-    return Verdicts(findings, _verdicts(traces, findings, [judged for _, judged in parts]))
+    whole = columns.numbers(traces["complete"], default=True)
+    complete = columns.numbers(traces["has_calls"]) & whole
+    parts = [*_call_rules(facts, complete, rules), *_budgets(calls, traces, whole, rules)]
+    findings = concat_findings(found for found, _ in parts if found is not None)
+    broken = np.zeros(whole.size, np.bool_)
+    broken[findings["trace"].to_numpy()] = True
+    known = functools.reduce(operator.and_, (judged for _, judged in parts), np.full(whole.size, bool(parts)))
+    unjudged = ~broken & ~known if parts else np.zeros(whole.size, np.bool_)
+    return Verdicts(findings, nullable(~broken, ~broken & ~known), unjudged & ~complete, unjudged & complete)
 
 
-def _verdicts(traces: pl.DataFrame, findings: pl.DataFrame, judged: list[pl.Series]) -> pl.DataFrame:
-    """``trace, invariants_ok, invariants_reason`` from what was found and what could be judged."""
-    if not judged:
-        n = traces.height
-        none = (nothing("invariants_ok", pl.Boolean, n), nothing("invariants_reason", pl.String, n))
-        return pl.DataFrame([traces["trace"], *none])
-    known = functools.reduce(operator.and_, judged)
-    broken = np.isin(traces["trace"].to_numpy(), findings["trace"].to_numpy())
-    parts = {"trace": traces["trace"], "broken": broken, "known": known, "complete": _complete(traces)}
-    unjudged = pl.when(~pl.col("complete")).then(pl.lit("incomplete")).otherwise(pl.lit("not_captured"))
-    ok = pl.when("broken").then(pl.lit(value=False)).when("known").then(pl.lit(value=True))
-    reason = pl.when(~pl.col("broken") & ~pl.col("known")).then(unjudged)
-    return pl.DataFrame(parts).select("trace", invariants_ok=ok, invariants_reason=reason)
-
-
-Part = tuple[pl.DataFrame, pl.Series]
-"""Findings of one invariant, and by trace whether it could be judged."""
-
-
-def _complete(traces: pl.DataFrame) -> pl.Series:
-    return traces["has_calls"] & traces["complete"].fill_null(value=True)
-
-
-def _call_rules(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike) -> Iterator[Part]:
-    complete = _complete(traces)
+def _call_rules(calls: CallFacts, complete: B1, rules: InvariantsLike) -> Iterator[Part]:
     forbidden, allowed = tuple(rules.forbidden_tools), tuple(rules.allowed_tools)
     if forbidden:
-        yield _findings(calls.filter(_named(calls, forbidden)), "forbidden_tools", "a forbidden tool"), complete
+        rows = np.flatnonzero(calls.of_tools(_like(forbidden)))
+        yield _findings(calls, rows, "forbidden_tools", "a forbidden tool"), complete
     if "*" not in allowed:
-        strangers = calls.filter(~_named(calls, allowed) & calls["tool"].is_not_null())
-        yield _findings(strangers, "allowed_tools", "a tool that is not allowed"), complete
+        rows = np.flatnonzero(~calls.of_tools(_like(allowed)) & (calls.tool >= 0))
+        yield _findings(calls, rows, "allowed_tools", "a tool that is not allowed"), complete
     if rules.max_calls is not None:
-        yield _over(calls, _by_trace(calls), rules.max_calls, "max_calls", "more than {n} calls"), complete
+        every = np.arange(calls.trace.size)
+        yield _over(calls, every, calls.trace, rules.max_calls, "max_calls", "more than {n} calls"), complete
     for tool, most in rules.max_calls_by_tool.items():
-        of_tool = calls.filter(pl.col("tool") == tool)
-        yield (
-            _over(of_tool, _by_trace(of_tool), most, "max_calls_by_tool", f"more than {{n}} calls of {tool}"),
-            complete,
-        )
+        rows = np.flatnonzero(calls.of_tools(tool.__eq__))
+        message = f"more than {{n}} calls of {tool}"
+        yield _over(calls, rows, calls.trace[rows], most, "max_calls_by_tool", message), complete
     if rules.max_identical is not None:
-        yield (
-            _identical(calls, traces, rules.max_identical),
-            complete & _arguments_known(calls, traces, rules.max_identical),
-        )
+        rows = np.flatnonzero(calls.known & (calls.tool >= 0))
+        message = "more than {n} calls with the same tool and arguments"
+        found = _over(calls, rows, calls.same[rows], rules.max_identical, "max_identical", message)
+        yield found, complete & _arguments_known(calls, rules.max_identical)
     if rules.max_errors is not None:
-        errors = calls.filter(failed())
-        yield _over(errors, _by_trace(errors), rules.max_errors, "max_errors", "more than {n} errors"), complete
+        rows = np.flatnonzero(calls.failed)
+        yield _over(calls, rows, calls.trace[rows], rules.max_errors, "max_errors", "more than {n} errors"), complete
     for first, second in rules.after:
-        yield _after(calls, traces, first, second), complete
+        yield _after(calls, complete, first, second), complete
 
 
-def _named(calls: pl.DataFrame, globs: tuple[str, ...]) -> pl.Series:
-    """Which calls have a tool that matches one of the patterns; calls without a name have none."""
-    names = [
-        name
-        for name in calls["tool"].unique().to_list()
-        if name is not None and any(fnmatchcase(name, glob) for glob in globs)
-    ]
-    return calls["tool"].is_in(names).fill_null(value=False)
+def _like(globs: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a name matches one of the patterns."""
+    return lambda name: any(fnmatchcase(name, glob) for glob in globs)
 
 
-def _findings(at: pl.DataFrame, name: str, message: str) -> pl.DataFrame:
-    columns = {"trace": at["trace"], "call_index": at["call_index"], "tool": at["tool"], "effect": at["executed"]}
-    return finding_frame({**columns, "rung": 1, "severity": "error", "code": f"invariant.{name}", "message": message})
+def _findings(calls: CallFacts, rows: I64, name: str, message: str, *, effects: bool = True) -> pl.DataFrame | None:
+    """A finding for each of some calls."""
+    if not rows.size:
+        return None
+    constant = {"rung": 1, "severity": "error", "code": f"invariant.{name}", "message": message}
+    effect = {"effect": pl.Series(calls.executed[rows])} if effects else {}
+    return finding_frame({**calls.at(rows), **effect, **constant})
 
 
-def _over(calls: pl.DataFrame, group: npt.NDArray[np.int64], most: int, name: str, message: str) -> pl.DataFrame:
+def _over(
+    calls: CallFacts, rows: I64, group: npt.NDArray[np.integer], most: int, name: str, message: str
+) -> pl.DataFrame | None:
     """A finding at the first call beyond a limit, one per group (rows of a group need not stand together)."""
-    crowded = np.flatnonzero(np.bincount(group, minlength=1)[group] > most) if len(group) else group
-    if not crowded.size:
-        return FINDING_SCHEMA.to_frame()
-    ordinal = pl.int_range(pl.len()).over("group")
-    beyond = calls[crowded.tolist()].with_columns(pl.Series("group", group[crowded])).filter(ordinal == most)
-    return _findings(beyond, name, message.format(n=most)).with_columns(effect=pl.lit(None, pl.Boolean))
+    crowded = np.flatnonzero(np.bincount(group)[group] > most) if group.size else rows
+    order = crowded[np.argsort(group[crowded], kind="stable")]
+    first = np.flatnonzero(np.diff(group[order], prepend=-1))
+    return _findings(calls, np.sort(rows[order[first + most]]), name, message.format(n=most), effects=False)
 
 
-def _by_trace(calls: pl.DataFrame) -> npt.NDArray[np.int64]:
-    return calls["trace"].to_numpy().astype(np.int64)
-
-
-def _identical(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.DataFrame:
-    known = ~calls.select(unknown_arguments()).to_series() & calls["tool"].is_not_null()
-    calls = calls if known.all() else calls.filter(known)
-    offsets = group_offsets(calls["trace"].to_numpy(), traces.height)
-    same = np.empty(calls.height, np.int64)
-    high, low = (np.ascontiguousarray(calls[name].to_numpy()) for name in ("digest_hi", "digest_lo"))
-    first_equal(offsets, text_codes(calls["tool"]), high, low, same)
-    message = "more than {n} calls with the same tool and arguments"
-    return _over(calls, same, most, "max_identical", message)
-
-
-def _arguments_known(calls: pl.DataFrame, traces: pl.DataFrame, most: int) -> pl.Series:
+def _arguments_known(calls: CallFacts, most: int) -> B1:
     """By trace: whether calls with unknown arguments are too few to be identical more often than allowed."""
-    unknown = calls.select("trace", "tool", unknown=unknown_arguments())
-    suspects = unknown.filter("unknown").select("trace", "tool").unique()
-    doubtful = (
-        unknown.join(suspects, on=["trace", "tool"], how="semi", nulls_equal=True)
-        .group_by("trace", "tool").agg(pl.len().alias("n")).filter(pl.col("n") > most)["trace"]
-    )  # fmt: skip
-    return ~traces["trace"].is_in(doubtful.unique().implode())
+    out = np.ones(calls.offsets.size - 1, np.bool_)
+    if not calls.known.all():
+        _, tool, count = np.unique(
+            calls.trace.astype(np.int64) << 32 | (calls.tool + 1), return_inverse=True, return_counts=True
+        )
+        out[calls.trace[~calls.known & (count[tool] > most)]] = False
+    return out
 
 
-def _after(calls: pl.DataFrame, traces: pl.DataFrame, first: str, second: str) -> pl.DataFrame:
+def _after(calls: CallFacts, complete: B1, first: str, second: str) -> pl.DataFrame | None:
     """Calls of the first tool before any call of the second succeeded; nothing can be said of incomplete traces."""
-    of_second = (pl.col("tool") == second).fill_null(value=False)
-    ran = of_second & ~failed() & (pl.col("status").fill_null("ok") == "ok")
-    succeeded = calls.select(ran).to_series().to_numpy().astype(np.int64)
+    succeeded = calls.of_tools(second.__eq__) & calls.succeeded
     # successes before each row, in all traces and in those before its own
-    before = np.concatenate([[0], np.cumsum(succeeded)])
-    trace = _by_trace(calls)
-    start = group_offsets(trace, traces.height)[trace]
-    none_yet = pl.Series(before[:-1] == before[start])
-    whole = pl.Series(_complete(traces).to_numpy()[trace])
-    return _findings(
-        calls.filter((calls["tool"] == first) & none_yet & whole), "after", f"{first} before {second} succeeded"
-    )
+    before = columns.offsets_of(succeeded)
+    none_yet = before[:-1] == before[calls.offsets[calls.trace]]
+    rows = np.flatnonzero(calls.of_tools(first.__eq__) & none_yet & complete[calls.trace])
+    return _findings(calls, rows, "after", f"{first} before {second} succeeded")
 
 
-def _budgets(calls: pl.DataFrame, traces: pl.DataFrame, rules: InvariantsLike) -> Iterator[Part]:
-    whole = traces["complete"].fill_null(value=True)
+def _budgets(calls: pa.Table, traces: pa.Table, whole: B1, rules: InvariantsLike) -> Iterator[Part]:
     if rules.max_cost is not None:
-        yield _budget(traces, traces["cost"], rules.max_cost, "max_cost", "cost"), whole & traces["cost"].is_not_null()
+        cost = pl.Series(traces["cost"])
+        yield _budget(cost, rules.max_cost, "max_cost", "cost"), whole & cost.is_not_null().to_numpy()
     if rules.max_tokens is not None:
-        tokens = traces["input_tokens"].fill_null(0) + traces["output_tokens"].fill_null(0)
-        both = traces["input_tokens"].is_not_null() & traces["output_tokens"].is_not_null()
-        yield _budget(traces, tokens, rules.max_tokens, "max_tokens", "tokens"), whole & both
+        sent, got = (pl.Series(traces[name]) for name in ("input_tokens", "output_tokens"))
+        both = (sent.is_not_null() & got.is_not_null()).to_numpy()
+        yield _budget(sent.fill_null(0) + got.fill_null(0), rules.max_tokens, "max_tokens", "tokens"), whole & both
     if rules.max_seconds is not None:
         seconds = trace_seconds(calls, traces)
-        yield _budget(traces, seconds, rules.max_seconds, "max_seconds", "seconds"), whole & seconds.is_not_null()
+        yield _budget(seconds, rules.max_seconds, "max_seconds", "seconds"), whole & seconds.is_not_null().to_numpy()
 
 
-def _budget(traces: pl.DataFrame, spent: pl.Series, most: float, name: str, what: str) -> pl.DataFrame:
-    over = traces.select("trace", spent.alias("spent")).filter(pl.col("spent") > most)
+def _budget(spent: pl.Series, most: float, name: str, what: str) -> pl.DataFrame:
+    over = (spent > most).arg_true()
     return finding_frame(
         {
-            "trace": over["trace"],
+            "trace": over,
             "rung": 1,
             "severity": "error",
             "code": f"invariant.{name}",
             "message": f"more than {most:g} {what}",
-            "value": over["spent"].cast(pl.String),
+            "value": spent.gather(over).cast(pl.String),
         }
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -21,7 +22,13 @@ Given = tuple[Texts, npt.NDArray[np.int64]]
 """Distinct texts, and which of them each call has."""
 
 
-def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Given | None = None) -> pl.DataFrame:
+def scan(
+    calls: pl.DataFrame,
+    answers: pl.DataFrame,
+    plan: SafetyPlan,
+    given: Given | None = None,
+    names: Sequence[str] | None = None,
+) -> pl.DataFrame:
     """Safety findings of a batch.
 
     A hit counts whatever became of the call; ``effect`` says whether it ran.
@@ -32,17 +39,18 @@ def scan(calls: pl.DataFrame, answers: pl.DataFrame, plan: SafetyPlan, given: Gi
         answers: One row per trace: ``trace`` u32, ``final_answer`` str?.
         plan: What to look for.
         given: The distinct arguments, where the caller has them.
+        names: All names of tools, where the caller has them.
 
     Returns:
         Findings of rung 1, by trace and call (answers after calls), masked when the pack ``secrets`` is on.
     """
     if not plan.active:
         return FINDING_SCHEMA.to_frame()
-    parts = [part for part in (_call_hits(calls, plan, given), _answer_hits(answers, plan)) if part.height]
+    parts = [part for part in (_call_hits(calls, plan, given, names), _answer_hits(answers, plan)) if part.height]
     return concat_findings(parts) if parts else FINDING_SCHEMA.to_frame()
 
 
-def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Given | None) -> pl.DataFrame:
+def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Given | None, names: Sequence[str] | None) -> pl.DataFrame:
     text, tools = calls["arguments"], calls["tool"]
     suspect = own_passes(text, tools, plan.own)
     seen = np.zeros(calls.height, np.uint64)
@@ -51,7 +59,7 @@ def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Given | None) -> pl
         loose = _loose(calls["arguments_state"])
         if loose.size:
             seen[loose] = marks(text.gather(loose), plan.look(loose=True))
-    named = _named(tools, plan)
+    named = _named(tools.unique() if names is None else pl.Series(names, dtype=pl.String), plan)
     if named:
         suspect |= tools.is_in(list(named)).fill_null(value=False).to_numpy()
     rows = np.flatnonzero(suspect | (seen != 0))
@@ -67,9 +75,8 @@ def _loose(states: pl.Series) -> npt.NDArray[np.int64]:
     return np.flatnonzero(~states.is_in(list(JSON_STATES)).fill_null(value=False).to_numpy())
 
 
-def _named(tools: pl.Series, plan: SafetyPlan) -> dict[str, list[Hit]]:
+def _named(names: pl.Series, plan: SafetyPlan) -> dict[str, list[Hit]]:
     """Hits of the tools whose very names are hits."""
-    names = tools.unique()
     if not plan.own:
         names = names.gather(np.flatnonzero(marks(names, plan.look())))
     found = {name: tool_hits(name, plan) for name in names.to_list() if name}

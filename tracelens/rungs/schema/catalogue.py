@@ -10,10 +10,9 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
-from tracelens.rungs.facts import numbered
+from tracelens.rungs.facts import Numbered
 from tracelens.rungs.schema.compile import Compiler
 from tracelens.rungs.schema.engine import Engine
 from tracelens.rungs.schema.truth import CompiledSchema, compile_schema
@@ -72,7 +71,7 @@ class Catalogue:
     Example:
         >>> from tracelens.suite import Suite
         >>> catalogue = Catalogue.build(Suite.from_dict({"tools": {"book": {"schema": {"type": "object"}}}}))
-        >>> catalogue.assign(pl.Series(["book", "cook"])).tolist()
+        >>> catalogue.assign((np.array([0, 1]), ["book", "cook"])).tolist()
         [0, -1]
     """
 
@@ -148,25 +147,25 @@ class Catalogue:
 
     def assign(
         self,
-        tools: pl.Series,
-        agents: pl.Series | None = None,
+        tools: Numbered,
+        agents: Numbered | None = None,
         definitions: npt.NDArray[np.int32] | None = None,
         texts: Sequence[str] = (),
     ) -> npt.NDArray[np.int32]:
         """The tool id of each call.
 
         Args:
-            tools: str?[n], canonical names.
-            agents: str?[n], which agent made the call; None where no call has one.
+            tools: The n canonical names.
+            agents: Which agent made the call; None where no call has one.
             definitions: int32[n], per call the number of its trace's recorded definitions in ``texts``; -1 for none.
             texts: Recorded definitions, each JSON text.
 
         Returns:
             int32[n]: an id, `UNKNOWN` or `EXEMPT`.
         """
-        none = np.full(tools.len(), -1, np.int64)
-        tool, names = numbered(tools)
-        agent, owners = numbered(agents) if agents is not None else (none, [])
+        tool, names = tools
+        none = np.full(tool.size, -1, np.int64)
+        agent, owners = agents if agents is not None else (none, ())
         given = definitions if definitions is not None else none
         # The three numbers of a call, each counted from -1, as one number: few of these are distinct.
         shape = (len(names) + 1, len(owners) + 1, len(texts) + 1)
