@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracelens.columns import one_chunk, texts
 from tracelens.errors import did_you_mean
@@ -63,11 +62,12 @@ def matcher_faults(names: pa.Array, arguments: pa.Array) -> tuple[dict[int, str]
 
 
 def _with_dollar(arguments: pa.Array) -> list[int]:
-    """The rows with a dollar sign, which every matcher has; a look at the bytes says beforehand that there is none."""
-    data = arguments.buffers()[2]
-    raw = np.frombuffer(data, np.uint8) if data is not None else np.zeros(0, np.uint8)
-    rows = np.zeros(len(arguments), np.bool_)
-    for byte, text in (("$", "$"), ("\\", r"\u0024")):
-        if np.any(raw == ord(byte)):
-            rows |= pc.fill_null(pc.match_substring(arguments, text), False).to_numpy(zero_copy_only=False)
-    return np.flatnonzero(rows).tolist()
+    """The rows with a string that begins with a dollar sign, as every matcher's name does."""
+    given = texts(arguments)
+    signs = np.flatnonzero(given.data == ord("$"))
+    signs = signs[given.data[signs - 1] == ord('"')]
+    escapes = np.flatnonzero(given.data == ord("\\"))
+    for ahead, letter in enumerate(b"u0024", 1):
+        escapes = escapes[given.data[escapes + ahead] == letter]
+    places = np.concatenate([signs, escapes])
+    return np.unique(np.searchsorted(given.offsets, places, side="right") - 1).tolist()
