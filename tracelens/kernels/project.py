@@ -27,7 +27,7 @@ from tracelens.kernels.scan import (
     skip_space,
     skip_value_in,
 )
-from tracelens.kernels.words import PADDING, byte_at, inlined, lean, load8, pointer
+from tracelens.kernels.words import PADDING, byte_at, equal_bytes, inlined, lean, load8, pointer
 
 MAX_DEPTH = 1024
 """Containers a record may nest. Wider than the limit for arguments, so that one deep call does not lose a record."""
@@ -179,24 +179,13 @@ def scratch_pointers(w: Scratch) -> Scratch:
 
 
 @inlined
-def same_bytes(a: Any, i: int, b: Any, j: int, size: int) -> bool:
-    """Whether ``size`` bytes (8 at least) at ``a[i]`` and ``b[j]`` are equal."""
-    k = 0
-    while k < size - 8:
-        if load8(a, i + k) != load8(b, j + k):
-            return False
-        k += 8
-    return bool(load8(a, i + size - 8) == load8(b, j + size - 8))
-
-
-@inlined
 def is_key(buf: Any, start: int, edge: int, trie: Trie) -> bool:
     """Whether the bytes at ``start`` begin with the key of an edge."""
     size = trie.edge_size[edge]
     differ = load8(buf, start) ^ np.uint64(trie.edge_word[edge])
     if size < 8:
         return bool(size == 0 or differ << np.uint64(64 - 8 * size) == 0)
-    return bool(differ == 0) and same_bytes(buf, start, trie.names, trie.edge_name[edge], size)
+    return bool(differ == 0) and equal_bytes(buf, start, trie.names, trie.edge_name[edge], size)
 
 
 @lean

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 PADDING = 16
@@ -86,6 +87,20 @@ def store8(typing: Any, buf: Any, at: Any, word: Any) -> Any:  # noqa: ARG001 - 
 
 
 @intrinsic
+def copy_exactly(typing: Any, source: Any, start: Any, target: Any, at: Any, size: Any) -> Any:  # noqa: ARG001
+    """Copy ``source[start:start + size]`` to ``target[at:]``, and touch no other byte."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        step = ir.IntType(8)
+        begin = builder.gep(base_of(context, builder, signature.args[0], args[0]), [args[1]], source_etype=step)
+        place = builder.gep(base_of(context, builder, signature.args[2], args[2]), [args[3]], source_etype=step)
+        cgutils.raw_memcpy(builder, place, begin, args[4], 1)
+        return context.get_dummy_value()
+
+    return types.void(source, types.int64, target, types.int64, types.int64), codegen
+
+
+@intrinsic
 def trailing_zeros(typing: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
     """The number of zero bits below the lowest set bit of a ``uint64`` (64 for zero), as ``int64``."""
 
@@ -103,3 +118,19 @@ def byte_mask(word: np.uint64, pattern: np.uint64) -> np.uint64:
     """
     x = word ^ pattern
     return (x - LOW_BITS) & ~x & HIGH_BITS
+
+
+@inlined
+def equal_bytes(a: Any, i: int, b: Any, j: int, size: int) -> bool:
+    """Whether ``size`` bytes at ``a[i]`` and ``b[j]`` are equal; nothing outside them is read."""
+    if size < 8:
+        for k in range(size):
+            if byte_at(a, i + k) != byte_at(b, j + k):
+                return False
+        return True
+    k = 0
+    while k < size - 8:
+        if load8(a, i + k) != load8(b, j + k):
+            return False
+        k += 8
+    return bool(load8(a, i + size - 8) == load8(b, j + size - 8))

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from tracelens.columns import Batch, padded
@@ -26,6 +25,7 @@ from tracelens.errors import InputError, InternalError
 from tracelens.kernels.records import hash_records
 from tracelens.sources.base import Head, Options, Sniff
 from tracelens.sources.files import File
+from tracelens.sources.picking import pick, starts_of
 from tracelens.sources.table_rows import KNOWN, ROW, batch_of, normalised
 
 ROWS = 1 << 17
@@ -219,13 +219,13 @@ def _whole_traces(batches: Batches, options: Options) -> Iterator[pa.Table]:
             table = pa.Table.from_batches(waiting)
             cut = _last_start(table["trace_id"])
             if cut:
-                yield table.slice(0, cut).combine_chunks()
+                yield table.slice(0, cut)
             waiting = table.slice(cut).combine_chunks().to_batches()
             n -= cut
             if not cut:
                 rows = 2 * n
     if n:
-        yield pa.Table.from_batches(waiting).combine_chunks()
+        yield pa.Table.from_batches(waiting)
 
 
 def _slices(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
@@ -243,17 +243,11 @@ def _numbered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         n += batch.num_rows
 
 
-def _starts(ids: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.int64]:
-    """The rows at which another trace begins, the first row included."""
-    if len(ids) == 0:
-        return np.zeros(0, np.int64)
-    changed = pc.fill_null(pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)), True)
-    return np.concatenate([[0], np.flatnonzero(changed.to_numpy(zero_copy_only=False)) + 1]).astype(np.int64)
-
-
 def _last_start(ids: pa.ChunkedArray) -> int:
     """The row at which the last trace begins."""
-    return int(_starts(ids.combine_chunks())[-1])
+    end = ids.chunk(ids.num_chunks - 1)
+    start = int(starts_of(end)[-1])
+    return len(ids) - len(end) + start if start else int(starts_of(ids)[-1])
 
 
 def _together(batches: Batches) -> bool:
@@ -262,7 +256,7 @@ def _together(batches: Batches) -> bool:
     last = None
     for batch in batches(["trace_id"]):
         ids = normalised(batch)["trace_id"]
-        firsts = ids.take(pa.array(_starts(ids)))
+        firsts = pick(ids, starts_of(ids))
         if len(firsts) and runs and firsts[0].equals(last):
             firsts = firsts.slice(1)
         if len(ids):

@@ -32,6 +32,7 @@ from tracelens.errors import InputError
 from tracelens.kernels import cells
 from tracelens.kernels.records import hash_records
 from tracelens.kernels.scan import STRING
+from tracelens.sources.picking import pick, picked, starts_of
 from tracelens.sources.references import are_objects, matcher_faults
 
 ROW = "row number"
@@ -157,7 +158,7 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
         sources: Names of the files and the first row of each.
         records: What `Batch.records` shall be; None: a digest of each row.
     """
-    digests = row_digests(rows, list(KNOWN) if records is None else ["trace_id"])
+    digests = row_digests(rows, KNOWN) if records is None else None
     given = valid(rows["trace_id"])
     kind = _kinds(rows)
     bad = ~given | (kind < 0)
@@ -172,13 +173,14 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     if bad.any():
         rows, kind = rows.filter(pa.array(~bad)), kind[~bad]
     ids = one_chunk(rows["trace_id"])
-    first = _starts(ids)
-    trace = np.zeros(len(ids), np.int64)
-    trace[first[1:]] = 1
-    trace = np.cumsum(trace)
+    first = starts_of(ids)
+    trace = np.repeat(np.arange(first.size), np.diff(first, append=len(ids)))
     calls = _calls(rows, trace, np.flatnonzero(kind == CALL))
     expected, listed = _expected(rows, trace, np.flatnonzero(kind == EXPECT), first.size)
-    traces = _traces(rows, ids, trace, first, kind, listed, sources, digests[~bad])
+    of_traces = (
+        row_digests(picked(rows, ["trace_id"], first), ["trace_id"]) if digests is None else digests[~bad][first]
+    )
+    traces = _traces(rows, ids, trace, first, kind, listed, sources, of_traces)
     n_records = traces.num_rows + rejects.num_rows
     return Batch(traces, calls, expected, rejects, n_records, 0, notes, digests if records is None else records)
 
@@ -195,18 +197,11 @@ def _kinds(rows: pa.Table) -> npt.NDArray[np.int64]:
     return numbers(found, default=-1).astype(np.int64)
 
 
-def _starts(ids: pa.Array) -> npt.NDArray[np.int64]:
-    if not len(ids):
-        return np.zeros(0, np.int64)
-    changed = pc.not_equal(ids.slice(1), ids.slice(0, len(ids) - 1)).to_numpy(zero_copy_only=False)
-    return np.concatenate([[0], np.flatnonzero(changed) + 1]).astype(np.int64)
-
-
 def _unusable(rows: pa.Table, where: npt.NDArray[np.int64]) -> tuple[dict[int, str], tuple[str, ...]]:
     """Expected calls that cannot be used, by row, the first of each trace; and remarks."""
     if not where.size or "arguments" not in rows.column_names:
         return {}, ()
-    part = rows.select(["trace_id", "name", "arguments"]).take(pa.array(where)).combine_chunks()
+    part = picked(rows, ["trace_id", "name", "arguments"], where)
     names, arguments = one_chunk(part["name"]), one_chunk(part["arguments"])
     objects = are_objects(arguments)
     faults, notes = matcher_faults(names, pc.if_else(pa.array(objects), arguments, pa.scalar(None, TEXT)))
@@ -238,12 +233,11 @@ def _places(row: npt.NDArray[np.int64], sources: tuple[tuple[str, int], ...]) ->
 def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.int64]) -> pa.Table:
     """The calls, in the order of ``call_index`` where it is given, else of the rows."""
     if "call_index" in rows.column_names and where.size:
-        given = rows["call_index"].take(pa.array(where))
+        given = pick(rows["call_index"], where)
         if given.null_count < len(given):
             index = numbers(given, default=np.iinfo(np.int64).max)
             where = where[np.lexsort((index, trace[where]))]
-    rows = _some(rows, OF_CALL)
-    part = rows.take(pa.array(where)) if where.size < rows.num_rows or np.any(np.diff(where) != 1) else rows
+    part = picked(rows, OF_CALL, where)
     get = _getter(part)
     of, n = trace[where], where.size
     arguments, name = get("arguments"), get("name")
@@ -273,11 +267,6 @@ def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.i
     )
 
 
-def _some(rows: pa.Table, names: Iterable[str]) -> pa.Table:
-    """Those of the columns that are there."""
-    return rows.select([name for name in names if name in rows.column_names])
-
-
 def _getter(rows: pa.Table) -> Callable[[str], Any]:
     """Columns by name; one that is not there is all null."""
 
@@ -299,13 +288,13 @@ def _expected(
     counts = np.zeros(n, np.int64)
     if not where.size:
         return EXPECTED.empty_table(), counts
-    get = _getter(_some(rows, ("reference_index", "call_index", "name")).take(pa.array(where)))
+    get = _getter(picked(rows, ("reference_index", "call_index", "name"), where))
     reference = numbers(pc.fill_null(get("reference_index"), 0)).astype(np.int64)
     index = numbers(get("call_index"), default=np.iinfo(np.int64).max)
     np.maximum.at(counts, trace[where], reference + 1)
     order = np.lexsort((index, reference, trace[where]))
     order = order[valid(get("name"))[order]]
-    get = _getter(_some(rows, ("name", "arguments")).take(pa.array(where[order])))
+    get = _getter(picked(rows, ("name", "arguments"), where[order]))
     of, reference = trace[where[order]], reference[order]
     group = np.concatenate([[0], np.cumsum((np.diff(of) != 0) | (np.diff(reference) != 0))]) if order.size else of
     arguments = get("arguments")
@@ -345,30 +334,32 @@ def _traces(
         TRACES,
         n,
         trace=np.arange(n, dtype=np.uint32),
-        trace_id=ids.take(pa.array(first)),
+        trace_id=pick(ids, first),
         id_given=np.ones(n, np.bool_),
         has_calls=pc.fill_null(has_calls, True),
         source=names,
         line=lines,
-        record_hi=digests[first, 0] if n else np.zeros(0, np.uint64),
-        record_lo=digests[first, 1] if n else np.zeros(0, np.uint64),
+        record_hi=digests[:, 0],
+        record_lo=digests[:, 1],
         **columns,
     )
 
 
 def _first_known(
     column: pa.ChunkedArray, trace: npt.NDArray[np.int64], n: int, kind: npt.NDArray[np.int64]
-) -> pa.ChunkedArray:
+) -> pa.Array:
     """The first value of each trace that is not null; rows that describe the trace come before others."""
     row = np.full(n, -1, np.int64)
     there = valid(column)
     for mask in (there, there & (kind == DESCRIBE)):
         found = np.flatnonzero(mask)[::-1]
         row[trace[found]] = found
-    return column.take(pa.array(np.where(row < 0, 0, row), mask=row < 0))
+    if (row >= 0).all():
+        return pick(column, row)
+    return one_chunk(column).take(pa.array(np.where(row < 0, 0, row), mask=row < 0))
 
 
-def row_digests(rows: pa.Table, names: list[str]) -> npt.NDArray[np.uint64]:
+def row_digests(rows: pa.Table, names: Iterable[str]) -> npt.NDArray[np.uint64]:
     """uint64[rows, 2]: a digest of each row over the columns named, in that order."""
     out = np.zeros((rows.num_rows, 2), np.uint64)
     part = np.empty_like(out)
