@@ -27,6 +27,7 @@ the input of a free-text tool; cut or evicted by the exporter; not captured beca
 text of a stored run in which a secret was masked, so that nothing may be said of its values.
 """
 
+NOTHING = pa.py_buffer(b"")
 TEXT = pa.large_string()
 TIME = pa.timestamp("us", tz="UTC")
 
@@ -282,13 +283,23 @@ def texts(values: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> Texts:
     if column.type != TEXT:
         column = one_chunk(column.cast(TEXT))
     n = len(column)
-    _, offset_buffer, data_buffer = column.buffers()
-    if n == 0 or offset_buffer is None:
-        return Texts(np.zeros(PADDING, np.uint8), np.zeros(n + 1, np.int64))
-    offsets = np.frombuffer(offset_buffer, np.int64, n + 1, column.offset * 8)
-    data = np.frombuffer(data_buffer, np.uint8) if data_buffer is not None else np.zeros(0, np.uint8)
+    if n == 0:
+        return Texts(np.zeros(PADDING, np.uint8), np.zeros(1, np.int64))
+    data, offsets = bytes_and_offsets(column)
     plain = padded(data[offsets[0] : offsets[-1]])
     return Texts(plain, offsets - offsets[0])
+
+
+def bytes_and_offsets(column: pa.LargeStringArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:
+    """The bytes of a text column that is not empty and where its texts stand in them, without a copy and unpadded.
+
+    Example:
+        >>> bytes_and_offsets(pa.array(["a", "bc"], TEXT).slice(1))[1]
+        array([1, 3])
+    """
+    _, offset_buffer, data_buffer = column.buffers()
+    offsets = np.frombuffer(offset_buffer, np.int64, len(column) + 1, column.offset * 8)
+    return np.frombuffer(data_buffer if data_buffer is not None else NOTHING, np.uint8), offsets
 
 
 def text_array(

@@ -36,6 +36,15 @@ def run_starts(data: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> int:
 
 
 @lean
+def text_bytes(offsets: np.ndarray, rows: np.ndarray) -> int:
+    """How many bytes the texts of some rows have."""
+    size = 0
+    for k in range(rows.size):
+        size += offsets[rows[k] + 1] - offsets[rows[k]]
+    return size
+
+
+@lean
 def gather_texts(
     data: np.ndarray, offsets: np.ndarray, rows: np.ndarray, out: np.ndarray, out_offsets: np.ndarray, first: int
 ) -> None:

@@ -55,3 +55,16 @@ def not_digits(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba p
         return _mask(builder, builder.icmp_unsigned(">", digit, _splat(9)))
 
     return types.uint64(buf, types.int64), codegen
+
+
+@intrinsic
+def equal_to(typing: Any, buf: Any, at: Any, byte: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The bytes that equal ``byte``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        nothing = ir.Constant(BYTES, ir.Undefined)
+        one = builder.insert_element(nothing, args[2], ir.Constant(ir.IntType(32), 0))
+        every = builder.shuffle_vector(one, nothing, ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES))
+        return _mask(builder, builder.icmp_signed("==", _loaded(context, builder, signature, args), every))
+
+    return types.uint64(buf, types.int64, types.uint8), codegen

@@ -9,12 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, one_chunk, text_array, valid
-from tracelens.kernels.gather import gather_texts, run_starts
+from tracelens.columns import TEXT, bytes_and_offsets, one_chunk, text_array, valid
+from tracelens.kernels.gather import gather_texts, run_starts, text_bytes
 
 I64 = npt.NDArray[np.int64]
-
-NOTHING = pa.py_buffer(b"")
 
 
 def starts_of(ids: pa.Array | pa.ChunkedArray) -> I64:
@@ -31,7 +29,7 @@ def starts_of(ids: pa.Array | pa.ChunkedArray) -> I64:
         same = pc.fill_null(pc.equal(ids.slice(1), ids.slice(0, len(ids) - 1)), False)
         return np.concatenate([[0], np.flatnonzero(~same.to_numpy(zero_copy_only=False)) + 1]).astype(np.int64)
     out = np.empty(len(ids), np.int64)
-    return out[: run_starts(*_parts(ids), out)]
+    return out[: run_starts(*bytes_and_offsets(ids), out)]
 
 
 def picked(rows: pa.Table, names: Iterable[str], where: I64) -> pa.Table:
@@ -53,7 +51,7 @@ def pick(values: pa.Array | pa.ChunkedArray, where: I64) -> pa.Array:
     if values.type != TEXT or not ascending:
         return one_chunk(values).take(pa.array(where))
     chunks = list(_chunks(values, where))
-    size = sum(int((offsets[rows + 1] - offsets[rows]).sum()) for _, offsets, rows in chunks)
+    size = sum(text_bytes(offsets, rows) for _, offsets, rows in chunks)
     data, out, done = np.empty(size, np.uint8), np.zeros(n + 1, np.int64), 0
     for source, offsets, rows in chunks:
         gather_texts(source, offsets, rows, data, out, done)
@@ -67,12 +65,5 @@ def _chunks(values: pa.Array | pa.ChunkedArray, where: I64) -> Iterator[tuple[np
     for chunk in values.chunks if isinstance(values, pa.ChunkedArray) else [values]:
         begin, end = np.searchsorted(where, [first, first + len(chunk)])
         if begin < end:
-            yield *_parts(chunk), where[begin:end] - first
+            yield *bytes_and_offsets(chunk), where[begin:end] - first
         first += len(chunk)
-
-
-def _parts(column: pa.Array) -> tuple[npt.NDArray[np.uint8], I64]:
-    """The bytes and offsets of a text column that is not empty."""
-    _, offset_buffer, data_buffer = column.buffers()
-    offsets = np.frombuffer(offset_buffer, np.int64, len(column) + 1, column.offset * 8)
-    return np.frombuffer(data_buffer if data_buffer is not None else NOTHING, np.uint8), offsets

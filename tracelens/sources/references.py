@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import one_chunk, texts
+from tracelens.columns import TEXT, bytes_and_offsets, one_chunk, texts, valid
 from tracelens.errors import did_you_mean
+from tracelens.kernels.dollars import mark_dollars
 from tracelens.kernels.reference.matchers import ESCAPE, MATCHERS, fault, strange_keys
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.reference.values import parse
@@ -46,7 +47,7 @@ def matcher_faults(names: pa.Array, arguments: pa.Array) -> tuple[dict[int, str]
     """
     faults: dict[int, str] = {}
     notes: dict[str, None] = {}
-    column = one_chunk(arguments)
+    column = one_chunk(arguments).cast(TEXT)
     for row in _with_dollar(column):
         value = parse(column[row].as_py() or "{}")
         found = fault(value)
@@ -62,12 +63,8 @@ def matcher_faults(names: pa.Array, arguments: pa.Array) -> tuple[dict[int, str]
 
 
 def _with_dollar(arguments: pa.Array) -> list[int]:
-    """The rows with a string that begins with a dollar sign, as every matcher's name does."""
-    given = texts(arguments)
-    signs = np.flatnonzero(given.data == ord("$"))
-    signs = signs[given.data[signs - 1] == ord('"')]
-    escapes = np.flatnonzero(given.data == ord("\\"))
-    for ahead, letter in enumerate(b"u0024", 1):
-        escapes = escapes[given.data[escapes + ahead] == letter]
-    places = np.concatenate([signs, escapes])
-    return np.unique(np.searchsorted(given.offsets, places, side="right") - 1).tolist()
+    """The rows in which a string begins with a dollar sign, as every matcher's name does."""
+    rows = np.zeros(len(arguments), np.bool_)
+    if rows.size:
+        mark_dollars(*bytes_and_offsets(arguments), rows)
+    return np.flatnonzero(rows & valid(arguments)).tolist()

@@ -28,6 +28,9 @@ from tracelens.sources.files import File
 from tracelens.sources.picking import pick, starts_of
 from tracelens.sources.table_rows import KNOWN, ROW, batch_of, normalised
 
+FEW = {"row", "name", "agent", "status", "kind"}
+"""Text columns that have few values, as a rule: these are read from Parquet once each."""
+
 ROWS = 1 << 17
 """Rows of a block, unless one trace has more."""
 
@@ -124,7 +127,10 @@ def check_schema(schema: pa.Schema, where: str) -> None:
 
 def _parquet(file: File) -> pq.ParquetFile:
     try:
-        return pq.ParquetFile(file.path)
+        about = pq.read_metadata(file.path)
+        leaves = [about.schema.column(k) for k in range(about.num_columns)]
+        few = [leaf.path for leaf in leaves if leaf.path in FEW and leaf.physical_type == "BYTE_ARRAY"]
+        return pq.ParquetFile(file.path, metadata=about, read_dictionary=few)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
             f"is no readable Parquet file: {error}", where=str(file.path), hint="write it again"

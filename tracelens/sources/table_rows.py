@@ -98,6 +98,9 @@ OF_CALL = (
 )
 """Columns of `tracelens.columns.CALLS` that are table columns of the same name."""
 
+OF_EXPECTED = ("reference_index", "call_index", "name", "arguments")
+"""Table columns that an expected call is made of."""
+
 TYPES: dict[str, pa.DataType] = {
     "text": TEXT,
     "whole": pa.int64(),
@@ -158,27 +161,29 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
         sources: Names of the files and the first row of each.
         records: What `Batch.records` shall be; None: a digest of each row.
     """
-    digests = row_digests(rows, KNOWN) if records is None else None
+    digests = row_digests(rows, KNOWN if records is None else ())
     given = valid(rows["trace_id"])
     kind = _kinds(rows)
     bad = ~given | (kind < 0)
     reasons = dict.fromkeys(np.flatnonzero(bad).tolist(), "row is none of call, expected and trace")
     reasons |= dict.fromkeys(np.flatnonzero(~given).tolist(), "there is no trace_id")
-    unusable, notes = _unusable(rows, np.flatnonzero(~bad & (kind == EXPECT)))
+    where = np.flatnonzero(~bad & (kind == EXPECT))
+    wanted = picked(rows, OF_EXPECTED, where)
+    unusable, notes = _unusable(rows["trace_id"], wanted, where)
     reasons |= unusable
     rejects = _rejects(rows, reasons, sources)
     if unusable:
         # what else the table says of such a trace goes with it: without its reference it would be another trace
         bad |= pc.is_in(rows["trace_id"], rows["trace_id"].take(pa.array(list(unusable)))).to_numpy()
     if bad.any():
-        rows, kind = rows.filter(pa.array(~bad)), kind[~bad]
+        rows, kind, wanted = rows.filter(pa.array(~bad)), kind[~bad], wanted.filter(pa.array(~bad[where]))
     ids = one_chunk(rows["trace_id"])
     first = starts_of(ids)
     trace = np.repeat(np.arange(first.size), np.diff(first, append=len(ids)))
     calls = _calls(rows, trace, np.flatnonzero(kind == CALL))
-    expected, listed = _expected(rows, trace, np.flatnonzero(kind == EXPECT), first.size)
+    expected, listed = _expected(wanted, trace[kind == EXPECT], first.size)
     of_traces = (
-        row_digests(picked(rows, ["trace_id"], first), ["trace_id"]) if digests is None else digests[~bad][first]
+        digests[~bad][first] if records is None else row_digests(picked(rows, ["trace_id"], first), ["trace_id"])
     )
     traces = _traces(rows, ids, trace, first, kind, listed, sources, of_traces)
     n_records = traces.num_rows + rejects.num_rows
@@ -197,18 +202,19 @@ def _kinds(rows: pa.Table) -> npt.NDArray[np.int64]:
     return numbers(found, default=-1).astype(np.int64)
 
 
-def _unusable(rows: pa.Table, where: npt.NDArray[np.int64]) -> tuple[dict[int, str], tuple[str, ...]]:
+def _unusable(
+    ids: pa.ChunkedArray, wanted: pa.Table, where: npt.NDArray[np.int64]
+) -> tuple[dict[int, str], tuple[str, ...]]:
     """Expected calls that cannot be used, by row, the first of each trace; and remarks."""
-    if not where.size or "arguments" not in rows.column_names:
+    if not where.size or "arguments" not in wanted.column_names:
         return {}, ()
-    part = picked(rows, ["trace_id", "name", "arguments"], where)
-    names, arguments = one_chunk(part["name"]), one_chunk(part["arguments"])
+    names, arguments = one_chunk(wanted["name"]), one_chunk(wanted["arguments"])
     objects = are_objects(arguments)
     faults, notes = matcher_faults(names, pc.if_else(pa.array(objects), arguments, pa.scalar(None, TEXT)))
     faults |= dict.fromkeys(np.flatnonzero(~objects).tolist(), "expected arguments are no object")
     first: dict[str, int] = {}
     for row in sorted(faults):
-        first.setdefault(part["trace_id"][row].as_py(), row)
+        first.setdefault(ids[int(where[row])].as_py(), row)
     return {int(where[row]): faults[row] for row in first.values()}, notes
 
 
@@ -236,7 +242,7 @@ def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.i
         given = pick(rows["call_index"], where)
         if given.null_count < len(given):
             index = numbers(given, default=np.iinfo(np.int64).max)
-            where = where[np.lexsort((index, trace[where]))]
+            where = where[_order(trace[where], index)]
     part = picked(rows, OF_CALL, where)
     get = _getter(part)
     of, n = trace[where], where.size
@@ -278,24 +284,33 @@ def _getter(rows: pa.Table) -> Callable[[str], Any]:
     return get
 
 
-def _expected(
-    rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.int64], n: int
-) -> tuple[pa.Table, npt.NDArray[np.int64]]:
+def _order(*keys: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Rows by their keys, the first key first; rows of equal keys as they are."""
+    rising, equal = np.zeros(max(keys[0].size - 1, 0), np.bool_), np.ones(max(keys[0].size - 1, 0), np.bool_)
+    for key in keys:
+        rising |= equal & (key[1:] > key[:-1])
+        equal &= key[1:] == key[:-1]
+    if np.all(rising | equal):
+        return np.arange(keys[0].size)
+    return np.lexsort(keys[::-1])
+
+
+def _expected(wanted: pa.Table, trace: npt.NDArray[np.int64], n: int) -> tuple[pa.Table, npt.NDArray[np.int64]]:
     """The expected calls, and the number of references of each trace (0 for none).
 
     A row without a name says that its reference expects nothing more, so that an empty one can be written.
     """
     counts = np.zeros(n, np.int64)
-    if not where.size:
+    if not trace.size:
         return EXPECTED.empty_table(), counts
-    get = _getter(picked(rows, ("reference_index", "call_index", "name"), where))
+    get = _getter(wanted)
     reference = numbers(pc.fill_null(get("reference_index"), 0)).astype(np.int64)
     index = numbers(get("call_index"), default=np.iinfo(np.int64).max)
-    np.maximum.at(counts, trace[where], reference + 1)
-    order = np.lexsort((index, reference, trace[where]))
+    np.maximum.at(counts, trace, reference + 1)
+    order = _order(trace, reference, index)
     order = order[valid(get("name"))[order]]
-    get = _getter(picked(rows, ("name", "arguments"), where[order]))
-    of, reference = trace[where[order]], reference[order]
+    get = _getter(picked(wanted, ("name", "arguments"), order))
+    of, reference = trace[order], reference[order]
     group = np.concatenate([[0], np.cumsum((np.diff(of) != 0) | (np.diff(reference) != 0))]) if order.size else of
     arguments = get("arguments")
     made = table(
