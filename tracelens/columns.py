@@ -423,3 +423,21 @@ def coded(codes: npt.NDArray[Any], texts: Sequence[str]) -> pa.DictionaryArray:
     """
     numbers = codes.astype(np.int32, copy=False)
     return pa.DictionaryArray.from_arrays(nullable(numbers, numbers < 0), pa.array(texts, TEXT))
+
+
+def numbered(values: pa.Array | pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], list[str]]:
+    """A number for each distinct text, below zero for null, and the texts by number.
+
+    Args:
+        values: Strings with few distinct values, or a dictionary of them.
+
+    Example:
+        >>> numbers, known = numbered(pa.array(["x", None, "y", "x"]))
+        >>> numbers.tolist(), known
+        ([0, -1, 1, 0], ['x', 'y'])
+    """
+    whole = one_chunk(values)
+    if whole.null_count == len(whole):
+        return np.full(len(whole), -1, np.int32), []
+    known = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
+    return numbers(known.indices, default=-1).astype(np.int32, copy=False), known.dictionary.to_pylist()

@@ -2,10 +2,10 @@
 
 import hashlib
 
-import numpy as np
 import polars as pl
 
-from tracelens.rungs.facts import CallFacts, numbered
+from tracelens.columns import numbered
+from tracelens.rungs.facts import CallFacts
 from tracelens.tables import polars_schema
 
 CALLS = polars_schema("rung_calls")
@@ -63,8 +63,8 @@ def facts_of(calls, n_traces):
         ~calls["arguments_state"].is_in(["not_captured", "truncated"]) & calls["digest_hi"].is_not_null()
     ).to_numpy()
     digests = tuple(calls[name].fill_null(0).to_numpy() for name in ("digest_hi", "digest_lo"))
-    tool, names = numbered(calls["tool"])
-    return CallFacts.of(calls.to_arrow(), n_traces, tool.astype(np.int32), names, known, digests)
+    tool, names = numbered(calls["tool"].to_arrow())
+    return CallFacts.of(calls.to_arrow(), n_traces, tool, names, known, digests)
 
 
 def asked(calls, traces):

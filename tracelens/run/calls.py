@@ -25,8 +25,6 @@ I64 = npt.NDArray[np.int64]
 U64 = npt.NDArray[np.uint64]
 
 RUNG_CALLS = polars_schema("rung_calls").names()
-SCANNED = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
-"""What safety looks at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,9 +131,9 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
     )
 
 
-def call_frame(table: pa.Table, names: Sequence[str] = RUNG_CALLS) -> pl.DataFrame:
-    """Columns of the calls of `call_table` as rungs get them: texts of few values as plain strings."""
-    return pl.DataFrame({name: _plain(table["in_score" if name == "scored" else name]) for name in names})
+def call_frame(table: pa.Table) -> pl.DataFrame:
+    """The calls of `call_table` as milestones take them: texts of few values as plain strings."""
+    return pl.DataFrame({name: _plain(table["in_score" if name == "scored" else name]) for name in RUNG_CALLS})
 
 
 def call_facts(batch: Batch, calls: Calls, names: Sequence[str], hi: U64, lo: U64) -> CallFacts:

@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracelens import columns
-from tracelens.columns import Texts
+from tracelens.columns import Texts, numbered
 from tracelens.kernels.pairing import EXTRA, MALFORMED, MISSING
 from tracelens.run.rows import Placed
 from tracelens.rungs.facts import CallFacts
 from tracelens.rungs.routing import Failures
-from tracelens.rungs.sentences import Part, sentences
+from tracelens.rungs.sentences import sentences, shortened
 
 B1 = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -66,11 +65,11 @@ def _unpaired(held: Placed, rows: I64, facts: CallFacts) -> Failures:
     earlier[extra] = np.where(first < row, facts.index[first], -1)
     text = sentences(
         [
-            (columns.texts(["call ", "expected call "]), missing),
+            (["call ", "expected call "], missing),
             (_numbered("{}: ", number), number),
-            (columns.texts([*facts.names, "a call without a name"]), np.where(malformed, -1, tool)),
+            ([*facts.names, "a call without a name"], np.where(malformed, -1, tool)),
             (_numbered(" repeats call {} and", earlier), earlier),
-            (columns.texts([" was not expected", " was not made", "malformed entry"]), missing + 2 * malformed),
+            ([" was not expected", " was not made", "malformed entry"], missing + 2 * malformed),
         ]
     )
     return _of_rung_two(held.trace[rows], text, np.where(missing, LAST, number))
@@ -80,53 +79,30 @@ def _of_rung_two(trace: I64, text: Texts, place: npt.NDArray[np.integer]) -> Fai
     return Failures(trace, np.full(trace.size, 2, np.int8), text, place.astype(np.int64))
 
 
-def _numbered(pattern: str, numbers: npt.NDArray[np.integer]) -> Texts:
+def _numbered(pattern: str, numbers: npt.NDArray[np.integer]) -> list[str]:
     """A text for every number up to the largest."""
-    return columns.texts([pattern.format(number) for number in range(int(numbers.max(initial=-1)) + 1)])
+    return [pattern.format(number) for number in range(int(numbers.max(initial=-1)) + 1)]
 
 
 def _differing(table: pa.Table, wanted: B1, names: Sequence[str]) -> Failures:
     """Arguments that differ."""
     trace = columns.numbers(table["trace"]).astype(np.int64)
-    status, statuses = _coded(table["status"])
+    status, statuses = numbered(table["status"])
     status = np.array([DIFFERENT.index(each) if each in DIFFERENT else -1 for each in statuses])[status]
     nothing_sent = (status == DIFFERENT.index("not_compared")) & ~columns.valid(table["actual"])
     rows = np.flatnonzero((status >= 0) & ~nothing_sent & wanted[trace])
     status, call = status[rows], columns.numbers(table["call_index"])[rows]
-    tool, _ = _coded(table["tool"])
-    path, paths = _coded(table["path"])
+    tool, _ = numbered(table["tool"])
+    path, paths = numbered(table["path"])
     text = sentences(
         [
             (_numbered("call {}: ", call), call),
-            (columns.texts(names), tool[rows]),
-            (columns.texts([f".{each}" if each else "" for each in paths]), path[rows]),
-            (columns.texts(BETWEEN), status),
-            *_shown(table["actual"], np.where(SENT[status], rows, -1)),
-            (columns.texts(BEHIND), status),
-            *_shown(table["expected"], np.where(DUE[status], rows, -1)),
+            (names, tool[rows]),
+            ([f".{each}" if each else "" for each in paths], path[rows]),
+            (BETWEEN, status),
+            *shortened(columns.texts(table["actual"]), np.where(SENT[status], rows, -1), SHOWN, "..."),
+            (BEHIND, status),
+            *shortened(columns.texts(table["expected"]), np.where(DUE[status], rows, -1), SHOWN, "..."),
         ]
     )
     return _of_rung_two(trace[rows], text, call)
-
-
-def _coded(column: pa.ChunkedArray) -> tuple[npt.NDArray[np.int32], list[str]]:
-    """The numbers of a column's texts, none of them null, and the texts."""
-    whole = columns.one_chunk(column)
-    known = whole if pa.types.is_dictionary(whole.type) else whole.dictionary_encode()
-    return columns.numbers(known.indices), known.dictionary.to_pylist()
-
-
-def _shown(values: pa.ChunkedArray, rows: I64) -> list[Part]:
-    """Canonical values of rows, shortened for a sentence; nothing for a row below zero."""
-    texts = columns.texts(values)
-    long = np.flatnonzero(np.diff(texts.offsets) > SHOWN)  # in bytes, which are no fewer than characters
-    if long.size:
-        long = long[columns.numbers(pc.utf8_length(columns.one_chunk(values).take(pa.array(long)))) > SHOWN]
-    if not long.size:
-        return [(texts, rows)]
-    begins = pc.utf8_slice_codeunits(columns.one_chunk(values).take(pa.array(long)), 0, SHOWN - 3)
-    which = np.full(len(texts), -1, np.int64)
-    which[long] = np.arange(long.size)
-    which = np.where(rows < 0, -1, which[rows])
-    whole, cut = np.where(which < 0, rows, -1), np.where(which < 0, -1, 0)
-    return [(texts, whole), (columns.texts(begins), which), (columns.texts(["..."]), cut)]

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens import columns
-from tracelens.columns import MASKED, Batch
+from tracelens.columns import MASKED, TEXT, Batch
 from tracelens.run.plan import Plan
 from tracelens.rungs.facts import nothing
 from tracelens.rungs.routing import Gap
@@ -44,14 +44,14 @@ def answer_gaps(batch: Batch, unchecked: B1) -> list[Gap]:
     ]
 
 
-def with_states_before(batch: Batch, frame: pl.DataFrame) -> pl.DataFrame:
+def with_states_before(batch: Batch, rows: pa.Table) -> pa.Table:
     """The calls with the states of masked arguments as they were: safety finds in them what it found before."""
     if batch.masked_answers is None:
-        return frame
-    masked = pl.lit(pl.Series(masked_calls(batch)))
-    free = pl.lit(pl.Series(batch.calls["kind"], dtype=pl.String).eq_missing("custom"))
-    before = pl.when(free).then(pl.lit("text")).otherwise(pl.lit("object"))
-    return frame.with_columns(pl.when(masked).then(before).otherwise("arguments_state").alias("arguments_state"))
+        return rows
+    free = pc.fill_null(pc.equal(batch.calls["kind"], "custom"), fill_value=False)
+    before = pc.if_else(free, pa.scalar("text", TEXT), pa.scalar("object", TEXT))
+    states = pc.if_else(pa.array(masked_calls(batch)), before, rows["arguments_state"].cast(TEXT))
+    return rows.set_column(rows.column_names.index("arguments_state"), "arguments_state", states)
 
 
 def unseen(batch: Batch, plan: Plan) -> B1:

@@ -9,15 +9,16 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracelens import columns
-from tracelens.columns import Batch, coded, nullable
-from tracelens.run.calls import SCANNED, Calls, call_frame
+from tracelens.columns import Batch, coded, nullable, numbered
+from tracelens.run.calls import Calls, call_frame
 from tracelens.run.hidden import answer_gaps, known_answers, unseen, with_states_before
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Pool, of_calls, rounds
 from tracelens.rungs.answers import check_answers
-from tracelens.rungs.facts import CallFacts, Numbered, numbered
+from tracelens.rungs.facts import CallFacts, Numbered
 from tracelens.rungs.fields import check_fields
 from tracelens.rungs.findings import concat_findings, finding_frame
 from tracelens.rungs.invariants import check_invariants
@@ -86,9 +87,8 @@ def check_schemas(batch: Batch, calls: Calls, pool: Pool, facts: CallFacts, plan
     tools = batch.traces["tools"]
     definitions, texts = None, list[str]()
     if tools.null_count < len(tools):
-        encoded = columns.one_chunk(tools).dictionary_encode()
-        texts = encoded.dictionary.to_pylist()
-        definitions = columns.numbers(encoded.indices, default=-1).astype(np.int32)[calls.trace]
+        of_trace, texts = numbered(tools)
+        definitions = of_trace[calls.trace]
     of_call = catalogue.assign((facts.tool, facts.names), _agents(batch, calls), definitions, texts)
     # What a format writes as JSON text is decoded once; more than that is the sender's doing, and worth a note.
     prescribed = (pool.form == columns.JSON_STRING).astype(np.uint8)
@@ -108,8 +108,7 @@ def _agents(batch: Batch, calls: Calls) -> Numbered | None:
     of_call, of_trace = batch.calls["agent"], batch.traces["agent"]
     if of_call.null_count == len(of_call) and of_trace.null_count == len(of_trace):
         return None
-    agents = pl.Series(of_call, dtype=pl.String)
-    return numbered(agents.zip_with(agents.is_not_null(), pl.Series(of_trace, dtype=pl.String).gather(calls.trace)))
+    return numbered(pc.coalesce(of_call, columns.one_chunk(of_trace).take(pa.array(calls.trace))))
 
 
 def _by_call(found: pl.DataFrame, facts: CallFacts) -> pl.DataFrame:
@@ -184,9 +183,7 @@ def _safety(batch: Batch, pool: Pool, facts: CallFacts, rows: pa.Table, plan: Pl
     n = batch.traces.num_rows
     if not plan.safety.active:
         return Said(None, {"safety_hits": pa.nulls(n, pa.int32()), "safety_ok": pa.nulls(n, pa.bool_())}, [])
-    answers = pl.DataFrame(batch.traces.select(["trace", "final_answer"]))
-    calls = with_states_before(batch, call_frame(rows, SCANNED))
-    findings = scan(calls, answers, plan.safety, pool.as_stored, facts.names)
+    findings = scan(with_states_before(batch, rows), batch.traces, plan.safety, pool.as_stored, facts.names)
     errors = findings["trace"].filter(findings["severity"] == "error").to_numpy()
     hits, hidden = np.bincount(errors, minlength=n).astype(np.int32), unseen(batch, plan)
     doubtful = ~(_recorded(batch) & _complete(batch)) | hidden

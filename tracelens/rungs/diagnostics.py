@@ -14,9 +14,9 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.columns import nullable
+from tracelens.columns import nullable, numbered
 from tracelens.kernels.loops import count_repeats, first_equal, longest_runs, sum_in_order
-from tracelens.rungs.facts import CallFacts, numbered, trace_seconds
+from tracelens.rungs.facts import CallFacts, trace_seconds
 
 I32 = npt.NDArray[np.int32]
 
@@ -83,7 +83,7 @@ def _same_error(facts: CallFacts, error: pa.ChunkedArray) -> npt.NDArray[np.int6
     if not bad.size:
         return facts.same
     texts = np.zeros(facts.failed.size, np.uint64)
-    texts[bad] = numbered(pl.Series(error.take(pa.array(bad))))[0] + 1
+    texts[bad] = numbered(error.take(pa.array(bad)))[0] + 1
     known = np.where(facts.failed & facts.known, facts.tool, -1).astype(np.int64)
     out = np.empty(facts.failed.size, np.int64)
     first_equal(facts.offsets, known, facts.same.astype(np.uint64), texts, out)

@@ -145,24 +145,3 @@ def trace_seconds(calls: pa.Table, traces: pa.Table) -> pl.Series:
         .select(took.dt.total_microseconds().cast(pl.Float64) / 1e6)
         .to_series()
     )
-
-
-def numbered(values: pl.Series) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """A number for each distinct text, -1 for null, and the texts by number.
-
-    Args:
-        values: Strings with few distinct values.
-
-    Returns:
-        int64[n], and the distinct texts.
-
-    Example:
-        >>> numbers, texts = numbered(pl.Series(["x", None, "y", "x"]))
-        >>> numbers.tolist(), texts
-        ([0, -1, 1, 0], ['x', 'y'])
-    """
-    if values.null_count() == len(values):
-        return np.full(len(values), -1, np.int64), []
-    encoded = values.cast(pl.String).to_arrow().dictionary_encode()
-    numbers = encoded.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-    return np.asarray(numbers), encoded.dictionary.to_pylist()

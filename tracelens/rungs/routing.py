@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from tracelens import columns
 from tracelens.columns import Texts, coded, nullable
-from tracelens.rungs.sentences import sentences
+from tracelens.rungs.sentences import sentences, together
 
 B1 = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
@@ -113,7 +113,7 @@ def threshold_failures(traces: pa.Table, routing: Routing) -> tuple[list[Failure
     """Hold the scores of traces against the thresholds.
 
     Args:
-        traces: One row per trace: ``n_expected`` (null without a reference), ``null_reason`` (a dictionary) and a
+        traces: One row per trace: ``n_expected`` (null without a reference), ``null_reason`` and a
             column per thresholded score.
         routing: The suite's thresholds.
 
@@ -137,7 +137,7 @@ def _below(score: npt.NDArray[np.float64], name: str, least: float, rung: int) -
     rows = np.flatnonzero(score < least)
     found = pl.Series(score[rows]).round(4).to_arrow().dictionary_encode()
     said = [f"{name} is {value}, below {least:g}" for value in pl.Series(found.dictionary).cast(pl.String)]
-    text = sentences([(columns.texts(said), found.indices.to_numpy())])
+    text = sentences([(said, found.indices.to_numpy())])
     return Failures(rows, np.full(rows.size, rung, np.int8), text, np.zeros(rows.size, np.int64))
 
 
@@ -145,10 +145,8 @@ def _null_scores(null: B1, reasons: pa.ChunkedArray, rung: int, otherwise: str) 
     """The gaps of traces without a score, by reason."""
     if not null.any():
         return []
-    known = columns.one_chunk(reasons)
-    code = columns.numbers(known.indices, default=-1)
-    said = enumerate([*known.dictionary.to_pylist(), otherwise])
-    code = np.where(code < 0, len(known.dictionary), code)
+    code, known = columns.numbered(reasons)
+    said = [*enumerate(known), (-1, otherwise)]
     return [Gap(np.flatnonzero(null & (code == number)), rung, reason) for number, reason in said]
 
 
@@ -221,10 +219,6 @@ def _reasons(failures: Sequence[Failures], n: int) -> pa.Array:
     """``reasons`` by trace: lists of texts, lower rungs first."""
     trace, rung, place = (np.concatenate([each[field] for each in failures]) for field in (0, 1, 3))
     order = np.argsort(trace * 2**34 + rung * np.int64(2**31) + place, kind="stable")
-    first = columns.offsets_of(np.array([each.trace.size for each in failures]))
-    texts = sentences(
-        (each.text, np.where((order >= begin) & (order < end), order - begin, -1))
-        for each, begin, end in zip(failures, first[:-1], first[1:], strict=True)
-    )
+    texts = together([each.text for each in failures], order)
     offsets = columns.offsets_of(np.bincount(trace, minlength=n))
     return pa.LargeListArray.from_arrays(pa.array(offsets), columns.text_array(texts.data, texts.offsets))

@@ -20,13 +20,13 @@ def plan(packs=(), restricted=(), patterns=()):
 def frame(*rows):
     columns = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
     schema = dict(zip(columns, (pl.UInt32, pl.Int32, pl.String, pl.String, pl.String, pl.Boolean), strict=True))
-    return pl.DataFrame(list(rows), schema=schema, orient="row")
+    return pl.DataFrame(list(rows), schema=schema, orient="row").to_arrow()
 
 
 def answers(*texts):
     return pl.DataFrame(
         {"trace": range(len(texts)), "final_answer": texts}, {"trace": pl.UInt32, "final_answer": pl.String}
-    )
+    ).to_arrow()
 
 
 def codes(found, severity="error"):

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.rungs.schema.harness import packed
 from tracelens import columns
 from tracelens.arguments import read_arguments
+from tracelens.columns import numbered
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.shred import shred
-from tracelens.rungs.facts import numbered
 from tracelens.rungs.pieces import paths
 from tracelens.rungs.schema.catalogue import EXEMPT, UNKNOWN, Catalogue
 from tracelens.rungs.schema.check import STATES, check
@@ -41,7 +41,7 @@ def read(texts, form=columns.JSON_STRING):
 def run(tools, name, texts, **more):
     known = catalogue(tools, **more)
     names = pl.Series([name] * len(texts), dtype=pl.String)
-    return check(read(texts), known.assign(numbered(names)), known, names)
+    return check(read(texts), known.assign(numbered(names.to_arrow())), known, names)
 
 
 def states(result):
@@ -97,7 +97,7 @@ def test_free_text_and_cut_arguments_are_not_checked():
     names = pl.Series(["t", "t"])
     forms = np.array([columns.FREE_TEXT, columns.TRUNCATED], np.uint8)
     arguments = read_arguments(pa.array(["*** Begin", '{"id'], pa.large_string()), forms)
-    result = check(arguments, known.assign(numbered(names)), known, names)
+    result = check(arguments, known.assign(numbered(names.to_arrow())), known, names)
     assert states(result) == ["not_applicable", "not_captured"]
     assert result.findings.height == 0
 
@@ -126,7 +126,7 @@ def test_one_unusable_schema_leaves_the_others_alone():
     known = catalogue(tools)
     names = pl.Series(["draw", "draw", "set_ttl", "erase"])
     arguments = read(['{"label": "x"}', '{"shape": {}}', '{"ttl": 1}', '{"id": "7"}'])
-    result = check(arguments, known.assign(numbered(names)), known, names)
+    result = check(arguments, known.assign(numbered(names.to_arrow())), known, names)
     assert states(result) == ["unusable", "unusable", "unusable", "invalid"]
     assert [(each.tool, each.agent) for each in known.unusable] == [("draw", None), ("set_ttl", None)]
     assert "#/$defs/Shape" in known.unusable[0].reason
@@ -175,7 +175,7 @@ def test_tools_differ_by_agent():
     names = pl.Series(["search", "search", "search", "pay", "note", "search", None, "nope"])
     agents = pl.Series(["research", "finance", "research", "research", "finance", None, "finance", "finance"])
     texts = ['{"q": "x"}', '{"ticker": "T"}', '{"ticker": "T"}', '{"id": "z"}', "{}", '{"q": "x"}', "{}", "{}"]
-    result = check(read(texts), known.assign(numbered(names), numbered(agents)), known, names)
+    result = check(read(texts), known.assign(numbered(names.to_arrow()), numbered(agents.to_arrow())), known, names)
     unknown = "unknown_tool"
     assert states(result) == ["valid", "valid", "invalid", unknown, "no_schema", unknown, unknown, unknown]
     messages = {row: message for row, code, _, message in said(result) if code == "tool.unknown"}
@@ -191,32 +191,35 @@ def test_recorded_definitions():
     first = catalogue({"find": {"type": "object"}})
     names = pl.Series(["find", "find", "book", "cook"])
     codes = np.array([0, -1, 0, 0], np.int32)
-    ids = first.assign(numbered(names), None, codes, [recorded])
+    ids = first.assign(numbered(names.to_arrow()), None, codes, [recorded])
     assert states(check(read(["{}"] * 4), ids, first, names)) == ["valid", "valid", "valid", "unknown_tool"]
     other = catalogue({"find": {"type": "object"}}, schemas_from="trace")
-    ids = other.assign(numbered(names), None, codes, [recorded])
+    ids = other.assign(numbered(names.to_arrow()), None, codes, [recorded])
     assert states(check(read(["{}"] * 4), ids, other, names)) == ["invalid", "valid", "valid", "unknown_tool"]
-    assert other.assign(numbered(names), None, codes, ["not JSON"]).tolist() == [0, 0, UNKNOWN, UNKNOWN]
+    assert other.assign(numbered(names.to_arrow()), None, codes, ["not JSON"]).tolist() == [0, 0, UNKNOWN, UNKNOWN]
 
 
 def test_without_any_tools_nothing_is_unknown():
     known = Catalogue.build(Suite.default())
     names = pl.Series(["x", None])
-    assert known.assign(numbered(names)).tolist() == [EXEMPT, EXEMPT]
-    assert states(check(read(["{}", "[]"]), known.assign(numbered(names)), known, names)) == ["not_applicable"] * 2
+    assert known.assign(numbered(names.to_arrow())).tolist() == [EXEMPT, EXEMPT]
+    assert (
+        states(check(read(["{}", "[]"]), known.assign(numbered(names.to_arrow())), known, names))
+        == ["not_applicable"] * 2
+    )
 
 
 def test_handoffs_and_output_tools_are_exempt_unless_declared():
     known = catalogue({"transfer_to_sales": CLOSED}, match={"handoffs": ["transfer_to_*"], "output_tools": ["final"]})
     names = pl.Series(["transfer_to_sales", "transfer_to_bob", "final", "other"])
-    assert known.assign(numbered(names)).tolist() == [0, EXEMPT, EXEMPT, UNKNOWN]
+    assert known.assign(numbered(names.to_arrow())).tolist() == [0, EXEMPT, EXEMPT, UNKNOWN]
 
 
 def test_duplicate_keys_and_layers_of_strings_are_noted():
     known = catalogue({"t": CLOSED})
     texts = ['{"id": 1, "id": "b"}', json.dumps(json.dumps({"id": "c"}))]
     names = pl.Series(["t", "t"])
-    result = check(read(texts), known.assign(numbered(names)), known, names, np.ones(2, np.uint8))
+    result = check(read(texts), known.assign(numbered(names.to_arrow())), known, names, np.ones(2, np.uint8))
     assert states(result) == ["valid", "valid"]
     assert result.findings.select("call", "severity", "code").rows() == [
         (0, "note", "arguments.duplicate_keys"),
@@ -353,7 +356,7 @@ def test_batches_and_threads_change_nothing():
 
     def part(chunk):
         names = pl.Series(["t"] * len(chunk))
-        return check(read(chunk), known.assign(numbered(names)), known, names).findings.select(
+        return check(read(chunk), known.assign(numbered(names.to_arrow())), known, names).findings.select(
             "code", "path", "message", "value"
         )
 
@@ -367,7 +370,7 @@ def test_batches_and_threads_change_nothing():
 def test_an_empty_batch():
     known = catalogue({"t": CLOSED})
     names = pl.Series([], dtype=pl.String)
-    result = check(read([]), known.assign(numbered(names)), known, names)
+    result = check(read([]), known.assign(numbered(names.to_arrow())), known, names)
     assert result.state.size == 0
     assert result.findings.height == 0
 
@@ -376,7 +379,7 @@ def test_an_empty_batch():
 def test_boolean_schemas(schema):
     known = catalogue({"t": {"properties": {"a": schema}}})
     names = pl.Series(["t"])
-    result = check(read(['{"a": 1}']), known.assign(numbered(names)), known, names)
+    result = check(read(['{"a": 1}']), known.assign(numbered(names.to_arrow())), known, names)
     assert states(result) == ["valid" if schema else "invalid"]
     # The library reports a false member at its parent.
     assert [

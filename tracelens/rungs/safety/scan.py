@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 import polars as pl
+import pyarrow as pa
 
-from tracelens.columns import Texts
+from tracelens import columns
+from tracelens.columns import Texts, numbered
 from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
 from tracelens.rungs.safety.analyse import Hit, analyse_answer, argument_hits, tool_hits
 from tracelens.rungs.safety.leaves import JSON_STATES
@@ -18,13 +20,16 @@ from tracelens.rungs.safety.masking import NAME_WINDOWS, WINDOWS, mask
 from tracelens.rungs.safety.plan import SafetyPlan
 from tracelens.rungs.safety.prefilter import marked, marks, own_passes
 
+ASKED = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
+"""Columns of calls that are looked at."""
+
 Given = tuple[Texts, npt.NDArray[np.int64]]
 """Distinct texts, and which of them each call has."""
 
 
 def scan(
-    calls: pl.DataFrame,
-    answers: pl.DataFrame,
+    calls: pa.Table,
+    answers: pa.Table,
     plan: SafetyPlan,
     given: Given | None = None,
     names: Sequence[str] | None = None,
@@ -35,7 +40,7 @@ def scan(
 
     Args:
         calls: One row per call: ``trace`` u32, ``call_index`` i32, ``tool`` str?, ``arguments`` str?,
-            ``arguments_state`` str, ``executed`` bool.
+            ``arguments_state`` str, ``executed`` bool; texts may be dictionaries.
         answers: One row per trace: ``trace`` u32, ``final_answer`` str?.
         plan: What to look for.
         given: The distinct arguments, where the caller has them.
@@ -50,29 +55,35 @@ def scan(
     return concat_findings(parts) if parts else FINDING_SCHEMA.to_frame()
 
 
-def _call_hits(calls: pl.DataFrame, plan: SafetyPlan, given: Given | None, names: Sequence[str] | None) -> pl.DataFrame:
-    text, tools = calls["arguments"], calls["tool"]
-    suspect = own_passes(text, tools, plan.own)
-    seen = np.zeros(calls.height, np.uint64)
+def _call_hits(calls: pa.Table, plan: SafetyPlan, given: Given | None, names: Sequence[str] | None) -> pl.DataFrame:
+    suspect, seen = np.zeros(calls.num_rows, np.bool_), np.zeros(calls.num_rows, np.uint64)
+    if plan.own:
+        suspect = own_passes(_texts(calls["arguments"]), _texts(calls["tool"]), plan.own)
     if plan.looks:
-        seen = marks(text, plan.look()) if given is None else marked(given[0], plan.look())[given[1]]
+        seen = (
+            marks(_texts(calls["arguments"]), plan.look()) if given is None else marked(given[0], plan.look())[given[1]]
+        )
         loose = _loose(calls["arguments_state"])
         if loose.size:
-            seen[loose] = marks(text.gather(loose), plan.look(loose=True))
-    named = _named(tools.unique() if names is None else pl.Series(names, dtype=pl.String), plan)
+            seen[loose] = marks(_texts(calls["arguments"].take(pa.array(loose))), plan.look(loose=True))
+    named = _named(_texts(calls["tool"]).unique() if names is None else pl.Series(names, dtype=pl.String), plan)
     if named:
-        suspect |= tools.is_in(list(named)).fill_null(value=False).to_numpy()
+        suspect |= _texts(calls["tool"]).is_in(list(named)).fill_null(value=False).to_numpy()
     rows = np.flatnonzero(suspect | (seen != 0))
     if not rows.size:
         return FINDING_SCHEMA.to_frame()
-    return _explode(calls[rows.tolist()], seen[rows].tolist(), named, plan)
+    return _explode(calls.select(ASKED).take(pa.array(rows)), seen[rows].tolist(), named, plan)
 
 
-def _loose(states: pl.Series) -> npt.NDArray[np.int64]:
+def _texts(column: pa.ChunkedArray) -> pl.Series:
+    """A text column, row by row."""
+    return pl.Series(column).cast(pl.String)
+
+
+def _loose(states: pa.ChunkedArray) -> npt.NDArray[np.int64]:
     """Rows whose arguments are not one JSON value."""
-    if (states == "object").all(ignore_nulls=False):
-        return np.zeros(0, np.int64)
-    return np.flatnonzero(~states.is_in(list(JSON_STATES)).fill_null(value=False).to_numpy())
+    code, known = numbered(states)
+    return np.flatnonzero(~np.array([*(state in JSON_STATES for state in known), False])[code])
 
 
 def _named(names: pl.Series, plan: SafetyPlan) -> dict[str, list[Hit]]:
@@ -83,14 +94,12 @@ def _named(names: pl.Series, plan: SafetyPlan) -> dict[str, list[Hit]]:
     return {name: hits for name, hits in found.items() if hits}
 
 
-def _explode(suspects: pl.DataFrame, seen: list[int], named: dict[str, list[Hit]], plan: SafetyPlan) -> pl.DataFrame:
+def _explode(suspects: pa.Table, seen: list[int], named: dict[str, list[Hit]], plan: SafetyPlan) -> pl.DataFrame:
     """Findings of the suspects; equal calls are analysed once."""
     known: dict[tuple[str | None, str | None, str], list[Hit]] = {}
     rows = []
-    columns = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
-    for groups, (trace, index, tool, text, state, executed) in zip(
-        seen, suspects.select(columns).iter_rows(), strict=True
-    ):
+    asked = (suspects[name].to_pylist() for name in ASKED)
+    for groups, trace, index, tool, text, state, executed in zip(seen, *asked, strict=True):
         key = (tool, text, state)
         if key not in known:
             hits = [*named.get(tool or "", ()), *argument_hits(tool, text, state, plan, groups)]
@@ -114,10 +123,10 @@ def _explode(suspects: pl.DataFrame, seen: list[int], named: dict[str, list[Hit]
     )
 
 
-def _answer_hits(answers: pl.DataFrame, plan: SafetyPlan) -> pl.DataFrame:
-    text = answers["final_answer"]
-    if text.null_count() == len(text):
+def _answer_hits(answers: pa.Table, plan: SafetyPlan) -> pl.DataFrame:
+    if answers["final_answer"].null_count == answers.num_rows:
         return FINDING_SCHEMA.to_frame()
+    text = _texts(answers["final_answer"])
     suspect = own_passes(text, pl.Series([None] * len(text), dtype=pl.String), [p for p in plan.own if not p.tools])
     seen = np.zeros(len(text), np.uint64)
     if plan.looks:
@@ -126,7 +135,7 @@ def _answer_hits(answers: pl.DataFrame, plan: SafetyPlan) -> pl.DataFrame:
     rows = [
         (trace, hit)
         for groups, trace, answer in zip(
-            seen[chosen].tolist(), answers["trace"].gather(chosen), text.gather(chosen), strict=True
+            seen[chosen].tolist(), columns.numbers(answers["trace"])[chosen].tolist(), text.gather(chosen), strict=True
         )
         for hit in analyse_answer(answer, plan, groups)
     ]
