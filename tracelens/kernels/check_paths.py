@@ -1,4 +1,4 @@
-"""Writing where a value stands inside its text, and cutting many pieces of bytes out at once."""
+"""Writing where a value stands inside its text."""
 
 from __future__ import annotations
 
@@ -86,23 +86,3 @@ def path_sizes(data: np.ndarray, tape: Tape, entries: np.ndarray, sizes: np.ndar
     """The lengths of the paths of entries, `HARD` where a path needs quotes."""
     for k in range(entries.size):
         sizes[k] = path_size(data, tape, entries[k])
-
-
-@njit(nogil=True, cache=True)
-def gather(data: np.ndarray, begins: np.ndarray, ends: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
-    """Copy pieces of bytes back to back, each to where ``offsets`` says."""
-    for k in range(begins.size):
-        at = offsets[k]
-        for i in range(begins[k], ends[k]):
-            out[at + i - begins[k]] = data[i]
-
-
-@njit(nogil=True, cache=True)
-def whole_characters(data: np.ndarray, begins: np.ndarray, ends: np.ndarray, limit: int) -> None:
-    """Shorten pieces of UTF-8 to at most ``limit`` bytes without cutting a character in two."""
-    for k in range(begins.size):
-        if ends[k] - begins[k] > limit:
-            end = begins[k] + limit
-            while data[end] & 0xC0 == 0x80:
-                end -= 1
-            ends[k] = end

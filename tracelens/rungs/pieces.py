@@ -7,12 +7,13 @@ import json
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-import pyarrow as pa
 
+from tracelens.columns import Texts, offsets_of, text_array
 from tracelens.kernels import check_paths
 from tracelens.kernels.reference.paths import Part, render_path
 from tracelens.kernels.scan import STRING
 from tracelens.kernels.shred import Tape
+from tracelens.rungs.sentences import Spans, sentences, shortened
 
 Bytes = npt.NDArray[np.uint8]
 Numbers = npt.NDArray[np.int64]
@@ -22,24 +23,18 @@ SHOWN = 500
 
 
 def pieces(data: Bytes, begins: Numbers, ends: Numbers) -> pl.Series:
-    """The texts ``data[begins[k]:ends[k]]``, which are UTF-8.
+    """The texts ``data[begins[k]:ends[k]]``, which are UTF-8; the bytes are padded.
 
     Example:
-        >>> pieces(np.frombuffer(b"abcdef", np.uint8), np.array([0, 2]), np.array([2, 3])).to_list()
+        >>> pieces(np.frombuffer(b"abcdef" + bytes(8), np.uint8), np.array([0, 2]), np.array([2, 3])).to_list()
         ['ab', 'c']
     """
-    offsets = np.zeros(begins.size + 1, np.int64)
-    np.cumsum(ends - begins, out=offsets[1:])
-    out = np.empty(int(offsets[-1]), np.uint8)
-    check_paths.gather(data, begins, ends, offsets, out)
-    return strings(out, offsets)
+    return series(sentences([(Spans(data, begins, ends), np.arange(begins.size))]))
 
 
-def strings(out: Bytes, offsets: Numbers) -> pl.Series:
-    """The texts ``out[offsets[k]:offsets[k + 1]]``, without copying them once more."""
-    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(out)]
-    array = pa.Array.from_buffers(pa.large_string(), offsets.size - 1, buffers)
-    return pl.Series(array, dtype=pl.String)
+def series(texts: Texts) -> pl.Series:
+    """Texts as a column, without copying them once more."""
+    return pl.Series(text_array(texts.data, texts.offsets), dtype=pl.String)
 
 
 def bounds(tape: Tape, items: Numbers) -> tuple[Numbers, Numbers]:
@@ -54,9 +49,8 @@ def bounds(tape: Tape, items: Numbers) -> tuple[Numbers, Numbers]:
 
 def shown(data: Bytes, tape: Tape, items: Numbers) -> pl.Series:
     """The JSON text of each item, cut to `SHOWN` characters."""
-    begins, ends = bounds(tape, items)
-    check_paths.whole_characters(data, begins, ends, 4 * SHOWN + 4)
-    return shorten(pieces(data, begins, ends))
+    given = Spans(data, *bounds(tape, items))
+    return series(sentences(shortened(given, np.arange(items.size), SHOWN, "…")))
 
 
 def shorten(values: pl.Series) -> pl.Series:
@@ -78,11 +72,10 @@ def paths(data: Bytes, tape: Tape, entries: Numbers) -> pl.Series:
     check_paths.path_sizes(data, tape, entries, sizes)
     hard = np.flatnonzero(sizes == check_paths.HARD)
     sizes[hard] = 0
-    offsets = np.zeros(entries.size + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets = offsets_of(sizes)
     out = np.empty(int(offsets[-1]), np.uint8)
     check_paths.write_paths(data, tape, entries, offsets[1:], out)
-    written = strings(out, offsets)
+    written = series(Texts(out, offsets))
     if hard.size:
         quoted = pl.Series([render_path(parts_of(data, tape, int(entries[row]))) for row in hard], dtype=pl.String)
         written = written.scatter(hard, quoted)

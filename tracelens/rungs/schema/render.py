@@ -7,18 +7,20 @@ a Python object.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tracelens.columns import PADDING, Texts, numbered, offsets_of, text_array
 from tracelens.kernels import check_print
 from tracelens.kernels.shred import Tape
-from tracelens.rungs.pieces import bounds, paths, pieces, shown, strings
+from tracelens.rungs.pieces import bounds, paths, pieces, series, shown
 from tracelens.rungs.schema.decimals import loads
 from tracelens.rungs.schema.templates import Template
+from tracelens.rungs.sentences import Part, Spans, sentences
 
 Numbers = npt.NDArray[np.int64]
 
@@ -42,14 +44,14 @@ class Events:
         item: int64, entry of the value; below zero, ``-member - 1``, its key.
         op: int64, the operation that failed.
         extra: int64, the operation's own number.
-        names: Per event, the names of the members that were too many, raw and joined by NUL; empty elsewhere.
+        names: Per event, the names of the members that were too many, raw, each with a NUL behind it.
     """
 
     call: Numbers
     item: Numbers
     op: Numbers
     extra: Numbers
-    names: pl.Series
+    names: Texts
 
 
 def findings(rows: Numbers, templates: Sequence[Template], data: npt.NDArray[np.uint8], tape: Tape) -> pl.DataFrame:
@@ -67,16 +69,16 @@ def findings(rows: Numbers, templates: Sequence[Template], data: npt.NDArray[np.
     events = merged(rows, templates, data, tape)
     chosen, numbers = _choose(events, templates)
     entries = np.where(events.item < 0, tape.parent[-events.item - 1], events.item).astype(np.int64)
-    up = np.array([each.up for each in chosen], np.bool_)[numbers] if chosen else np.zeros(0, np.bool_)
+    up = np.array([each.up for each in chosen], np.bool_)[numbers]
     entries = np.where(up, tape.parent[entries], entries)
     # A root has no parent to report at.
     entries = np.where(entries < 0, events.item, entries).astype(np.int64)
     return pl.DataFrame(
         {
             "call": events.call,
-            "code": _by_number([code_of(each.keyword) for each in chosen], numbers),
+            "code": pl.Series([code_of(each.keyword) for each in chosen], dtype=pl.String).gather(numbers),
             "path": paths(data, tape, entries),
-            "message": _messages(events, chosen, numbers, data, tape),
+            "message": series(sentences(_message(events, chosen, numbers, data, tape))),
             "value": shown(data, tape, events.item),
         }
     )
@@ -85,30 +87,24 @@ def findings(rows: Numbers, templates: Sequence[Template], data: npt.NDArray[np.
 def merged(rows: Numbers, templates: Sequence[Template], data: npt.NDArray[np.uint8], tape: Tape) -> Events:
     """Events where the members that one object had too many are one event."""
     call, item, op, extra = (np.ascontiguousarray(rows[:, column]) for column in range(4))
-    closing = np.array([each.by_extras is not None for each in templates], np.bool_)
-    closed = closing[op] if op.size else np.zeros(0, np.bool_)
+    closed = np.array([each.by_extras is not None for each in templates], np.bool_)[op]
     # The members of one visit come one after the other, each further on; a second visit begins anew.
     same = np.zeros(op.size, np.bool_)
     same[1:] = closed[1:] & (op[1:] == op[:-1]) & (item[1:] == item[:-1]) & (extra[1:] > extra[:-1])
     first = np.flatnonzero(~same)
-    group = np.cumsum(~same) - 1
-    members = extra[closed]
-    begins, ends = tape.key_start[members].astype(np.int64), tape.key_end[members].astype(np.int64)
-    names = (
-        pl.DataFrame({"group": group[closed], "name": pieces(data, begins, ends)})
-        .group_by("group", maintain_order=True)
-        .agg(pl.col("name").str.join("\0"))
+    members = Spans(data, tape.key_start[extra[closed]].astype(np.int64), tape.key_end[extra[closed]].astype(np.int64))
+    each = np.arange(members.begin.size)
+    names = sentences([(members, each), (["\0"], np.zeros_like(each))])
+    counts = np.bincount(np.cumsum(~same)[closed] - 1, minlength=first.size)
+    return Events(
+        call[first], item[first], op[first], extra[first], Texts(names.data, names.offsets[offsets_of(counts)])
     )
-    texts = pl.Series([""], dtype=pl.String).new_from_index(0, first.size)
-    if names.height:
-        texts = texts.scatter(names["group"], names["name"])
-    return Events(call[first], item[first], op[first], extra[first], texts)
 
 
 def _choose(events: Events, templates: Sequence[Template]) -> tuple[list[Template], Numbers]:
     """The templates in use, and the number of each event's among them."""
     depends = np.array([each.by_extra is not None for each in templates], np.bool_)
-    extra = np.where(depends[events.op], events.extra, 0) if events.op.size else events.extra
+    extra = np.where(depends[events.op], events.extra, 0)
     extras, place = np.unique(extra, return_inverse=True)
     pairs, numbers = np.unique(events.op * extras.size + place, return_inverse=True)
     chosen = []
@@ -119,66 +115,58 @@ def _choose(events: Events, templates: Sequence[Template]) -> tuple[list[Templat
     return chosen, numbers.astype(np.int64)
 
 
-def _by_number(texts: list[str], numbers: Numbers) -> pl.Series:
-    return pl.Series(texts, dtype=pl.String).gather(numbers)
-
-
-def _messages(
+def _message(
     events: Events, chosen: list[Template], numbers: Numbers, data: npt.NDArray[np.uint8], tape: Tape
-) -> pl.Series:
-    """The message of every event."""
-    before = _by_number([each.before for each in chosen], numbers)
-    after = _by_number([each.after for each in chosen], numbers)
-    special = np.array([each.by_value is not None or each.by_extras is not None for each in chosen], np.bool_)
-    shows = np.array([each.shows for each in chosen], np.bool_) & ~special
-    value = pl.Series([""], dtype=pl.String).new_from_index(0, numbers.size)
-    rows = np.flatnonzero(shows[numbers]) if chosen else np.zeros(0, np.int64)
+) -> Iterator[Part]:
+    """The parts of the message of every event."""
+    own = [each.by_value is not None or each.by_extras is not None for each in chosen]
+    shows = [each.shows and not special for each, special in zip(chosen, own, strict=True)]
+    yield [each.before for each in chosen], numbers
+    rows = np.flatnonzero(np.array(shows, np.bool_)[numbers])
+    yield printed(data, tape, events.item[rows]), _placed(rows, np.arange(rows.size), numbers.size)
+    yield [each.after for each in chosen], numbers
+    rows = np.flatnonzero(np.array(own, np.bool_)[numbers])
     if rows.size:
-        value = value.scatter(rows, printed(data, tape, events.item[rows]))
-    messages = before + value + after
-    rows = np.flatnonzero(special[numbers]) if chosen else np.zeros(0, np.int64)
-    if rows.size:
-        messages = messages.scatter(rows, _special(rows, events, chosen, numbers, data, tape))
-    return messages
+        yield _own_messages(rows, events, chosen, numbers, data, tape)
 
 
-def _special(
+def _placed(rows: Numbers, which: Numbers, n: int) -> Numbers:
+    """int64[n], some numbers at some rows, below zero elsewhere."""
+    out = np.full(n, -1, np.int64)
+    out[rows] = which
+    return out
+
+
+def _own_messages(
     rows: Numbers, events: Events, chosen: list[Template], numbers: Numbers, data: npt.NDArray[np.uint8], tape: Tape
-) -> pl.Series:
+) -> Part:
     """Messages that are more than a template, written once per distinct template and text."""
     by_value = np.array([each.by_value is not None for each in chosen], np.bool_)[numbers[rows]]
-    begins, ends = bounds(tape, events.item[rows])
-    texts = events.names.gather(rows)
-    asked = np.flatnonzero(by_value)
-    if asked.size:
-        texts = texts.scatter(asked, pieces(data, begins[asked], ends[asked]))
-    frame = pl.DataFrame({"number": numbers[rows], "text": texts})
-    distinct = frame.unique(maintain_order=True)
-    messages = [_one_special(chosen[number], text) for number, text in distinct.iter_rows()]
-    joined = frame.join(
-        distinct.with_columns(pl.Series("message", messages, dtype=pl.String)),
-        on=["number", "text"],
-        how="left",
-        maintain_order="left",
+    value = Spans(data, *bounds(tape, events.item[rows]))
+    texts = sentences(
+        [(value, np.where(by_value, np.arange(rows.size), -1)), (events.names, np.where(by_value, -1, rows))]
     )
-    return joined["message"]
+    code, known = numbered(text_array(texts.data, texts.offsets))
+    pairs, which = np.unique(numbers[rows] * len(known) + code, return_inverse=True)
+    messages = [_own_message(chosen[pair // len(known)], known[pair % len(known)]) for pair in pairs.tolist()]
+    return messages, _placed(rows, which, numbers.size)
 
 
-def _one_special(template: Template, text: str) -> str:
+def _own_message(template: Template, text: str) -> str:
     if template.by_value is not None:
         return template.by_value(loads(text))
-    names = [json.loads(f'"{name}"') if "\\" in name else name for name in text.split("\0")]
+    names = [json.loads(f'"{name}"') if "\\" in name else name for name in text.split("\0")[:-1]]
     return template.by_extras(names) if template.by_extras is not None else ""
 
 
-def printed(data: npt.NDArray[np.uint8], tape: Tape, items: Numbers) -> pl.Series:
+def printed(data: npt.NDArray[np.uint8], tape: Tape, items: Numbers) -> Texts:
     """Values (or, below zero, members' keys) as Python prints them.
 
     Example:
         >>> from tracelens.kernels.shred import shred
         >>> data = np.frombuffer(b'["a", 1.50, null]' + bytes(32), np.uint8)
-        >>> printed(data, shred(data, np.array([0]), np.array([17])).tape, np.arange(4)).to_list()
-        ["['a', 1.5, None]", "'a'", '1.5', 'None']
+        >>> list(printed(data, shred(data, np.array([0]), np.array([17])).tape, np.arange(4)))
+        [b"['a', 1.5, None]", b"'a'", b'1.5', b'None']
     """
     begins, ends = bounds(tape, items)
     first = np.maximum(items, 0)
@@ -188,16 +176,15 @@ def printed(data: npt.NDArray[np.uint8], tape: Tape, items: Numbers) -> pl.Serie
     check_print.printed_sizes(data, begins, ends, tape.flags, first + 1, stop, sizes)
     hard = np.flatnonzero(sizes == check_print.HARD)
     sizes[hard] = 0
-    offsets = np.zeros(items.size + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
-    out = np.empty(int(offsets[-1]), np.uint8)
+    offsets = offsets_of(sizes)
+    out = np.zeros(int(offsets[-1]) + PADDING, np.uint8)
     check_print.print_values(data, begins, ends, offsets, out)
-    texts = strings(out, offsets)
-    if hard.size:
-        known: dict[str, str] = {}
-        written = [_printed(text, known) for text in pieces(data, begins[hard], ends[hard])]
-        texts = texts.scatter(hard, pl.Series(written, dtype=pl.String))
-    return texts
+    if not hard.size:
+        return Texts(out, offsets)
+    known: dict[str, str] = {}
+    written = [_printed(text, known) for text in pieces(data, begins[hard], ends[hard])]
+    place = _placed(hard, np.arange(hard.size), items.size)
+    return sentences([(Texts(out, offsets), np.arange(items.size)), (written, place)])
 
 
 def _printed(text: str, known: dict[str, str]) -> str:
