@@ -15,7 +15,6 @@ import platform
 import statistics
 import subprocess
 import sys
-import sysconfig
 from pathlib import Path
 from typing import Any
 
@@ -62,12 +61,15 @@ def child(key: str, workload: Workload) -> dict[str, Any]:
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on; a Python built without optimisation makes the peer slower, so it is told."""
-    optimised = "--enable-optimizations" in str(sysconfig.get_config_var("CONFIG_ARGS"))
+    """What the figures were measured on."""
+    processors = Path("/proc/cpuinfo")
+    names = (
+        [line for line in processors.read_text().splitlines() if "model name" in line] if processors.exists() else []
+    )
     return {
         "cores": os.cpu_count(),
         "python": platform.python_version(),
-        "python_optimised": optimised,
+        "processor": names[0].split(":", 1)[1].strip() if names else platform.processor(),
         "system": f"{platform.system()} {platform.machine()}",
     }
 

@@ -60,14 +60,13 @@ def render(figures: dict[str, Any]) -> str:
     Example:
         >>> row = {"workload": "w", "traces": 10, "contender": "peer", "title": "p", "reads": "lines"}
         >>> row |= {"input_mb": 1.0, "seconds": 2.0, "peak_mib": 5.0, "stages": {}}
-        >>> machine = {"cores": 2, "python": "3.11", "python_optimised": True, "system": "Linux"}
+        >>> machine = {"cores": 2, "python": "3.11", "processor": "P", "system": "Linux"}
         >>> print(render({"machine": machine, "rounds": 3, "rows": [row]}).splitlines()[-1])
         | w, 10 traces | JSON lines, 1.0 MB | p | 2.00 | 200000.0 | 0 | 5 | 1.0 × | – |
     """
     machine, rows = figures["machine"], figures["rows"]
-    build = "" if machine["python_optimised"] else ", built without optimisation: plain Python is slower with it"
     about = (
-        f"Measured on {machine['cores']} cores, {machine['system']}, Python {machine['python']}{build}; "
+        f"Measured on {machine['cores']} cores ({machine['processor']}), {machine['system']}, Python {machine['python']}; "
         f"median of {figures['rounds']}, each in a process of its own, by turns."
     )
     notes = [about, _costs(rows)]
