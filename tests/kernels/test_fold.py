@@ -15,6 +15,7 @@ from tracelens.kernels.fold import POINT, SPACE, fold_into, folds, quote_into
 from tracelens.kernels.reference.strings import WHITE_SPACE, default_string, trim
 from tracelens.kernels.reference.values import quote
 from tracelens.kernels.scan import decode_string
+from tracelens.kernels.words import PADDING
 
 TABLE = folds()
 SIMPLE = np.flatnonzero(TABLE >= 0)
@@ -54,9 +55,9 @@ def contents(text: str, escape: str) -> bytes:
 
 def folded(text: str, escape: str = "least") -> tuple[str | None, bool]:
     data = contents(text, escape)
-    buf, out = columns.padded(data), np.full(len(data) + 8, 255, np.uint8)
+    buf, out = columns.padded(data), np.full(len(data) + 2 * PADDING, 255, np.uint8)
     end, changed = fold_into(buf, 0, len(data), out, 0, TABLE)
-    assert (out[len(data) :] == 255).all(), "no room beyond the contents may be touched"
+    assert (out[len(data) + PADDING :] == 255).all(), "no room beyond the contents and padding may be touched"
     return (None if end < 0 else out[:end].tobytes().decode()), changed
 
 

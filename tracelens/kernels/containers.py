@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tracelens.kernels.digest import R_DEFAULT, R_SET, R_UNORDERED, RuleTrie, is_dropped, trie_pointers
+from tracelens.kernels.digest import R_DEFAULT, R_SET, R_UNORDERED, Found, RuleTrie, is_dropped
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a, step_b
 from tracelens.kernels.scan import OBJECT
-from tracelens.kernels.shred import Tape, tape_pointers
-from tracelens.kernels.words import inlined, lean, pointer
+from tracelens.kernels.shred import Tape
+from tracelens.kernels.words import inlined, lean
 
 FEW = 24
 """So many entries are sorted by insertion alone."""
@@ -35,6 +35,27 @@ def sort_entries(order: np.ndarray, n: int, major: np.ndarray, minor: np.ndarray
         if gap == 1:
             return
         gap = max(1, gap * 4 // 9)
+
+
+@inlined
+def settle(order: np.ndarray, k: int, major: np.ndarray, minor: np.ndarray) -> None:
+    """Put the entries at ``k`` and ``k + 1`` in order, without a branch: which comes first is anybody's guess."""
+    x, y = order[k], order[k + 1]
+    after = (major[x] > major[y]) | ((major[x] == major[y]) & (minor[x] > minor[y]))
+    order[k] = y if after else x
+    order[k + 1] = x if after else y
+
+
+@inlined
+def sort_few(order: np.ndarray, n: int, major: np.ndarray, minor: np.ndarray) -> None:
+    """`sort_entries`; most objects have two or three members."""
+    if n > 3:
+        sort_entries(order, n, major, minor)
+    elif n > 1:
+        settle(order, 0, major, minor)
+        if n == 3:
+            settle(order, 1, major, minor)
+            settle(order, 0, major, minor)
 
 
 @inlined
@@ -72,53 +93,42 @@ def combined(
 
 
 @lean
-def container_digests(
-    tape: Tape,
-    wanted: np.ndarray,
-    node: np.ndarray,
-    trie: RuleTrie,
-    scratch: np.ndarray,
-    slow: np.ndarray,
-    hi: np.ndarray,
-    lo: np.ndarray,
-    first: np.ndarray,
-    entry: np.ndarray,
+def digest_containers(
+    tape: Tape, trie: RuleTrie, containers: np.ndarray, count: int, order: np.ndarray, text: int, found: Found
 ) -> None:
-    """Digest every container from its children, innermost first, and list the members of each text's object.
+    """Digest the containers of a text from their children, innermost first, and list the members of its object.
 
     Args:
         tape: the values.
-        wanted: bool[n], texts to digest; nothing is written for the others.
-        node: int32, trie node of each entry.
         trie: the rules.
-        scratch: int64 scratch with room for the largest container.
-        slow: int32; containers that are not -1 keep the digest that they have.
-        hi: uint64, digests of leaves; out, of containers.
-        lo: uint64, their low halves.
-        first: int64[n + 1] out, where each text's members that take part begin in ``entry``.
-        entry: int64[entries] out, these members, by key hash; they fill its end.
+        containers: the containers of the text in the order of the tape.
+        count: how many.
+        order: scratch with room for the children of one.
+        text: the text.
+        found: has the digests of the leaves; out, the digest of the text, and its top-level arguments from where
+            ``top_first`` says. Containers that are open values keep the digest that they have.
     """
-    values, rules, order = tape_pointers(tape), trie_pointers(trie), pointer(scratch)
-    nodes, left_open, high, low = pointer(node), pointer(slow), pointer(hi), pointer(lo)
-    at = np.int64(entry.size)
-    first[wanted.size] = at
-    for t in range(wanted.size - 1, -1, -1):
-        begin = tape.first[t]
-        stop = tape.first[t + 1] if wanted[t] else begin
-        for e in range(stop - 1, begin - 1, -1):
-            kind = values.kind[e]
-            if kind < OBJECT or (left_open[e] >= 0 and e > begin):
-                continue
-            n = live_children(values, nodes, rules, high, low, e, order)
-            rule = np.int64(rules.rule[nodes[e]]) if nodes[e] >= 0 else R_DEFAULT
-            if kind == OBJECT:
-                sort_entries(order, n, values.key_hash, high)
-            elif rule == R_UNORDERED or rule == R_SET:
-                sort_entries(order, n, high, low)
-            if left_open[e] < 0:
-                high[e], low[e] = combined(values, kind, rule == R_SET, high, low, order, n)
-            if e == begin and kind == OBJECT:
-                at -= n
-                for k in range(n):
-                    entry[at + k] = order[k]
-        first[t] = at
+    begin = np.int64(tape.first[text])
+    for c in range(count - 1, -1, -1):
+        e = containers[c]
+        if found.slow[e] >= 0 and e > begin:
+            continue
+        kind, rule = tape.kind[e], R_DEFAULT
+        if found.node[e] >= 0:
+            rule = np.int64(trie.rule[found.node[e]])
+        n = live_children(tape, found.node, trie, found.hi, found.lo, e, order)
+        if kind == OBJECT:
+            sort_few(order, n, tape.key_hash, found.hi)
+        elif rule == R_UNORDERED or rule == R_SET:
+            sort_entries(order, n, found.hi, found.lo)
+        if found.slow[e] < 0:
+            found.hi[e], found.lo[e] = combined(tape, kind, rule == R_SET, found.hi, found.lo, order, n)
+    found.root_hi[text], found.root_lo[text] = found.hi[begin], found.lo[begin]
+    found.top_count[text] = 0
+    if tape.kind[begin] == OBJECT:  # the outermost came last, so that its children still stand in `order`
+        found.top_count[text] = n
+        at = 3 * found.top_first[text]
+        for k in range(n):
+            child = order[k]
+            found.top[at], found.top[at + 1], found.top[at + 2] = tape.key_hash[child], found.hi[child], found.lo[child]
+            at += 3

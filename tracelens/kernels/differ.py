@@ -184,7 +184,7 @@ def align_leaves(
 def is_plain(data: np.ndarray, tape: Tape, slow: np.ndarray, e: int, as_sent: bool) -> bool:
     """Whether `write_plain` can write the canonical text of a leaf."""
     kind, start, end = tape.kind[e], np.int64(tape.start[e]), np.int64(tape.end[e])
-    if slow[e] >= 0 and not (as_sent and kind == STRING and slow[e] == 0):
+    if slow[e] >= 0 and not (as_sent and kind == STRING):
         return False
     if kind == NUMBER:
         # A longer literal may have so many zeros that its canonical text has an exponent.

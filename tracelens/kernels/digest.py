@@ -1,8 +1,7 @@
 """Canonical digests of shredded values: equal digests mean equal canonical values.
 
-Leaves are hashed under the rule of their path, containers from their children upwards (members sorted by key hash,
-so the order of keys is invisible), all in the order of the tape. What a loop over bytes cannot decide is left to the
-caller, who fills it in before containers are combined (`kernels.containers`).
+This module has the rules and the digests of strings and words; `kernels.numbers` has those of numbers,
+`kernels.containers` those of objects and arrays, and `kernels.canonical` puts them together.
 """
 
 from __future__ import annotations
@@ -13,9 +12,9 @@ import numpy as np
 
 from tracelens.kernels.fold import fold_into, fold_word, is_ascii_space
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, hash_bytes, step_a, step_b, tail_word
-from tracelens.kernels.scan import DEAD, ESCAPED, NON_ASCII, NUMBER, OBJECT, STRING, decimal_parts, decode_string
-from tracelens.kernels.shred import Tape, tape_pointers
-from tracelens.kernels.words import inlined, lean, load8, pointer
+from tracelens.kernels.scan import DEAD, ESCAPED, NON_ASCII, decode_string
+from tracelens.kernels.shred import Tape
+from tracelens.kernels.words import byte_at, inlined, lean, load8, pointer
 
 # Rules of a node.
 R_DEFAULT = 0
@@ -29,9 +28,8 @@ R_SET = 5
 N_NULL_IS_MISSING = 1
 N_HAS_DEFAULT = 2
 
-# Seeds keep kinds apart: the string "1" is not the number 1.
+# Seeds keep kinds apart: the string "1" is not the number 1 (`numbers.SEED_NUMBER`).
 SEED_STRING = np.uint64(0x53)
-SEED_NUMBER = np.uint64(0x4E)
 SEED_WORD = np.uint64(0x57)
 SEED_TIME = np.uint64(0x54)
 
@@ -78,46 +76,76 @@ def trie_pointers(trie: RuleTrie) -> RuleTrie:
     )
 
 
-@lean
-def bind(tape: Tape, roots: np.ndarray, trie: RuleTrie, node: np.ndarray) -> None:
-    """Write to ``node`` (int32) the trie node of every entry, -1 where the trie has none.
+WAITS = -1
+"""In place of the number of top-level arguments: the text has open values."""
 
-    ``roots`` (int32[n]) is the trie node of each text's whole value, or -1.
+FREE = -1
+
+
+class Found(NamedTuple):
+    """What is found out about n texts with so many entries.
+
+    Attributes:
+        node: int32[entries], trie node of each entry, -1 where the trie has none.
+        hi: uint64[entries], digest of each entry.
+        lo: uint64[entries], its low half.
+        slow: int32[entries], -1 where the loop decided, else the number of the open value.
+        changed: uint8[n]; where it is 0, the rules do nothing to the text's value: its digest is the one before
+            normalisation.
+        root_hi: uint64[n], digest of each text, 0 where it has no entries.
+        root_lo: uint64[n].
+        top_first: int64[n], where the members of each text's object stand in ``top``.
+        top_count: int64[n], how many take part; `WAITS` where the text has open values.
+        top: uint64[3 * entries], key hash and digest of these members, by key hash.
     """
-    for t in range(roots.size):
-        for e in range(tape.first[t], tape.first[t + 1]):
-            parent = tape.parent[e]
-            node[e] = roots[t] if parent < 0 else -1
-            if parent >= 0 and node[parent] >= 0:
-                at = node[parent]
-                if tape.key_start[e] < 0:
-                    node[e] = trie.element[at]
-                    continue
-                for c in range(trie.first_child[at], trie.first_child[at + 1]):
-                    if trie.child_hash[c] == tape.key_hash[e]:
-                        node[e] = trie.child_node[c]
-                        break
+
+    node: np.ndarray
+    hi: np.ndarray
+    lo: np.ndarray
+    slow: np.ndarray
+    changed: np.ndarray
+    root_hi: np.ndarray
+    root_lo: np.ndarray
+    top_first: np.ndarray
+    top_count: np.ndarray
+    top: np.ndarray
 
 
-@inlined
-def hash_number(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.uint64]:
-    """The digest of a number by its exact decimal value: sign, significant digits, exponent."""
-    first, last, exponent = decimal_parts(buf, start, end)
-    a, b = SEED_A ^ SEED_NUMBER, SEED_B + SEED_NUMBER
-    packed, count = np.uint64(0), 0
-    if first >= 0:
-        for k in range(first, last + 1):
-            if buf[k] == 46:
-                continue
-            packed = (packed << np.uint64(4)) | np.uint64(buf[k] - 48)
-            count += 1
-            if count & 15 == 0:
-                a, b = step_a(a, packed), step_b(b, packed)
-                packed = np.uint64(0)
-    negative = first >= 0 and buf[start] == 45
-    shape = np.uint64(count * 2 + np.int64(negative))
-    a, b = step_a(step_a(a, packed), shape), step_b(step_b(b, packed), shape)
-    return finish(step_a(a, np.uint64(exponent))), finish(step_b(b, np.uint64(exponent)))
+class Opened(NamedTuple):
+    """Distinct open values: what the loop cannot decide, by bytes and rules.
+
+    Attributes:
+        slots: int32[2^k], hash table: number of an open value, or `FREE`. Where it gets full, equal values are listed
+            more than once.
+        entry: int32, first entry of each.
+        rules: int32, 0 for a string that the default rules have to see as a whole (see `kernels.fold`), k + 1 for a
+            value under rule list k.
+        key_hi: uint64, digest of its bytes and rules.
+        key_lo: uint64.
+    """
+
+    slots: np.ndarray
+    entry: np.ndarray
+    rules: np.ndarray
+    key_hi: np.ndarray
+    key_lo: np.ndarray
+
+
+@lean
+def found_pointers(found: Found) -> Found:
+    """The same with a pointer for each array."""
+    return Found(
+        pointer(found.node),
+        pointer(found.hi),
+        pointer(found.lo),
+        pointer(found.slow),
+        pointer(found.changed),
+        pointer(found.root_hi),
+        pointer(found.root_lo),
+        pointer(found.top_first),
+        pointer(found.top_count),
+        pointer(found.top),
+    )
 
 
 @inlined
@@ -127,10 +155,11 @@ def hash_folded(buf: np.ndarray, start: int, end: int) -> tuple[np.uint64, np.ui
     It is `hash_bytes` of the folded bytes.
     """
     size = end - start
-    while start < end and is_ascii_space(buf[start]):
-        start += 1
-    while end > start and is_ascii_space(buf[end - 1]):
-        end -= 1
+    if is_ascii_space(byte_at(buf, start)) or is_ascii_space(byte_at(buf, end - 1)):
+        while start < end and is_ascii_space(byte_at(buf, start)):
+            start += 1
+        while end > start and is_ascii_space(byte_at(buf, end - 1)):
+            end -= 1
     a, b = SEED_A ^ SEED_STRING, SEED_B + SEED_STRING
     changed = np.uint64(size - (end - start))
     i = start
@@ -168,75 +197,10 @@ def hash_string(
     return hi, lo, True, changed
 
 
-@lean
-def leaf_digests(
-    data: np.ndarray,
-    tape: Tape,
-    wanted: np.ndarray,
-    node: np.ndarray,
-    trie: RuleTrie,
-    fallback: int,
-    folds: np.ndarray,
-    scratch: np.ndarray,
-    hi: np.ndarray,
-    lo: np.ndarray,
-    slow: np.ndarray,
-    changed: np.ndarray,
-) -> int:
-    """Digest every leaf that a loop can decide.
-
-    Args:
-        data: uint8, padded.
-        tape: the values.
-        wanted: bool[n], texts to digest; nothing is written for the others.
-        node: int32, trie node of each entry.
-        trie: the rules.
-        fallback: the rule where the trie has no node (`R_DEFAULT`, or `R_EXACT` for digests before normalisation).
-        folds: int32, `fold.folds`.
-        scratch: uint8, room for the longest text and padding.
-        hi: uint64 out.
-        lo: uint64 out.
-        slow: int32 out; -1 decided, 0 a string under the default rules that has to be treated as a whole (see
-            `kernels.fold`), k + 1 a value under rule list k. These are the caller's to fill in.
-        changed: bool[n] out; where it is false, rules do nothing to the text's value: its digest is the one before
-            normalisation.
-
-    Returns:
-        How many leaves are left to the caller.
-    """
-    buf, room, table = pointer(data), pointer(scratch), pointer(folds)
-    values, rules = tape_pointers(tape), trie_pointers(trie)
-    nodes, high, low, left_open = pointer(node), pointer(hi), pointer(lo), pointer(slow)
-    left = 0
-    for t in range(wanted.size):
-        differs = False
-        if wanted[t]:
-            for e in range(tape.first[t], tape.first[t + 1]):
-                left_open[e] = -1
-                at, kind = nodes[e], values.kind[e]
-                rule = fallback
-                if at >= 0:
-                    rule = np.int64(rules.rule[at])
-                    differs |= rule > R_EXACT or rules.flags[at] != 0
-                if rule == R_SLOW:
-                    left_open[e] = rules.slow[at] + 1
-                    left += 1
-                elif kind == STRING:
-                    rule = R_EXACT if rule == R_EXACT else R_DEFAULT
-                    high[e], low[e], decided, folded = hash_string(
-                        buf, values.start[e], values.end[e], values.flags[e], rule, room, table
-                    )
-                    differs |= folded
-                    if not decided:
-                        left_open[e] = 0
-                        left += 1
-                elif kind == NUMBER:
-                    high[e], low[e] = hash_number(buf, values.start[e], values.end[e])
-                elif kind < OBJECT:
-                    high[e] = finish(step_a(SEED_A ^ SEED_WORD, np.uint64(kind)))
-                    low[e] = finish(step_b(SEED_B + SEED_WORD, np.uint64(kind)))
-        changed[t] = differs
-    return left
+@inlined
+def hash_word(kind: int) -> tuple[np.uint64, np.uint64]:
+    """The digest of null, false or true."""
+    return finish(step_a(SEED_A ^ SEED_WORD, np.uint64(kind))), finish(step_b(SEED_B + SEED_WORD, np.uint64(kind)))
 
 
 @inlined

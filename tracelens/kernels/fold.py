@@ -15,7 +15,7 @@ import numpy as np
 
 from tracelens.kernels.reference.strings import WHITE_SPACE
 from tracelens.kernels.scan import BACKSLASHES, escape_point, write_utf8
-from tracelens.kernels.words import HIGH_BITS, LOW_BITS, byte_at, inlined, lean, load8, store8
+from tracelens.kernels.words import HIGH_BITS, LOW_BITS, byte_at, inlined, lean, load8, store8, trailing_zeros
 
 SPACE = 1 << 24
 """Flag of a code point with the property White_Space, beside what it folds to."""
@@ -132,16 +132,27 @@ def is_ascii_space(c: int) -> bool:
 
 
 @inlined
-def is_plain_word(word: np.uint64) -> bool:
-    """Whether eight bytes are ASCII without a backslash."""
-    return (((word ^ BACKSLASHES) - LOW_BITS) | word) & HIGH_BITS == 0
+def plain_bytes(word: np.uint64) -> int:
+    """How many of eight bytes stand before the first that is a backslash or not ASCII."""
+    return trailing_zeros((((word ^ BACKSLASHES) - LOW_BITS) | word) & HIGH_BITS) >> 3
+
+
+@inlined
+def next_point(buf: np.ndarray, i: int) -> tuple[int, int]:
+    """Decode the character at ``i`` of checked string contents: ``(next, code point)``."""
+    c = byte_at(buf, i)
+    if c >= 128:
+        return utf8_point(buf, i)
+    if c == 92:
+        return escape_point(buf, i)
+    return i + 1, np.int64(c)
 
 
 @lean
 def fold_into(buf: np.ndarray, start: int, end: int, out: np.ndarray, pos: int, table: np.ndarray) -> tuple[int, bool]:
     """Write the canonical form of checked string contents to ``out``, as UTF-8.
 
-    The form is never longer than the contents, so ``end - start`` bytes of room are enough.
+    The form is never longer than the contents, so ``end - start`` bytes of room and padding are enough.
 
     Args:
         buf: the contents' bytes, padded.
@@ -155,41 +166,36 @@ def fold_into(buf: np.ndarray, start: int, end: int, out: np.ndarray, pos: int, 
         The index after what was written (-1 where some code point is not simple), and whether the form differs from
         the decoded contents.
     """
-    first, last, changed = pos, pos, False
+    first, last, changed = pos, pos, np.uint64(0)
     i = start
     while i < end:
-        if i + 8 <= end and pos > first:
+        if pos > first:
             word = load8(buf, i)
-            if is_plain_word(word):
+            size = min(plain_bytes(word), end - i)
+            if size > 0:
                 folded = fold_word(word)
                 store8(out, pos, folded)
-                changed |= folded != word
-                i += 8
-                pos += 8
+                changed |= (folded ^ word) << np.uint64(64 - 8 * size)
+                i += size
+                pos += size
                 k = pos
-                while k > pos - 8 and is_ascii_space(byte_at(out, k - 1)):
+                while k > pos - size and is_ascii_space(byte_at(out, k - 1)):
                     k -= 1
-                if k > pos - 8:
+                if k > pos - size:
                     last = k
                 continue
-        c = byte_at(buf, i)
-        if c >= 128:
-            i, point = utf8_point(buf, i)
-        elif c == 92:
-            i, point = escape_point(buf, i)
-        else:
-            i, point = i + 1, np.int64(c)
+        i, point = next_point(buf, i)
         to = np.int64(table[point]) if point < SIZE else -1
         if to < 0:
             return -1, True
         if to & SPACE and pos == first:
-            changed = True
+            changed = np.uint64(1)
             continue
-        changed |= to & POINT != point
+        changed |= np.uint64(to & POINT != point)
         pos = write_utf8(out, pos, to & POINT)
         if to & SPACE == 0:
             last = pos
-    return last, changed or last < pos
+    return last, changed != 0 or last < pos
 
 
 @lean

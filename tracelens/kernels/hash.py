@@ -47,9 +47,7 @@ def finish(state: np.uint64) -> np.uint64:
 @inlined
 def tail_word(buf: np.ndarray, i: int, left: int) -> np.uint64:
     """The last ``left`` (0 to 7) bytes at ``i`` as a word with zeros above them."""
-    if left <= 0:
-        return np.uint64(0)
-    return load8(buf, i) & (np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(64 - 8 * left))
+    return load8(buf, i) & ((np.uint64(1) << np.uint64(8 * left)) - np.uint64(1))
 
 
 @inlined

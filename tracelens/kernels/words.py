@@ -110,6 +110,16 @@ def trailing_zeros(typing: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passe
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def leading_zeros(typing: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The number of zero bits above the highest set bit of a ``uint64`` (64 for zero), as ``int64``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001 - fixed by Numba
+        return builder.ctlz(args[0], ir.IntType(1)(0))
+
+    return types.int64(types.uint64), codegen
+
+
 @inlined
 def byte_mask(word: np.uint64, pattern: np.uint64) -> np.uint64:
     """The high bit of each byte of ``word`` that equals the byte repeated in ``pattern``.

@@ -8,15 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.kernels.containers import container_digests
-from tracelens.kernels.digest import EMPTY_TRIE, R_DEFAULT, R_EXACT, SEED_TIME, RuleTrie, bind, hash_rows, leaf_digests
+from tracelens.kernels.calls import TOP
+from tracelens.kernels.canonical import digest_values, finish_values
+from tracelens.kernels.digest import (
+    EMPTY_TRIE,
+    FREE,
+    R_DEFAULT,
+    R_EXACT,
+    SEED_TIME,
+    Found,
+    Opened,
+    RuleTrie,
+    hash_rows,
+)
 from tracelens.kernels.fold import folds
 from tracelens.kernels.scan import STRING
 from tracelens.kernels.shred import Tape, shred
@@ -59,11 +70,14 @@ class Canonical:
         node: int32[entries], trie node of each tape entry, -1 for none.
         hi: uint64[entries], digest of each entry.
         lo: uint64[entries], its low half.
-        slow: int32[entries], -1 where the loop decided, else which rules did (0 default, k + 1 list k).
+        slow: int32[entries], -1 where the loop decided, else the number of the open value.
+        open_entry: int32, first entry of each distinct open value.
+        open_node: int32, a trie node whose rules decide it, -1 for the default rules.
         root_hi: uint64[n], digest of each call's arguments (0 where there are none).
         root_lo: uint64[n], its low half.
-        top_first: int64[n + 1], where each call's top-level arguments begin below.
-        top_entry: int64, their tape entries, by key hash.
+        top_first: int64[n], where each call's top-level arguments begin in ``top``.
+        top_count: int64[n], how many there are.
+        top: their key hashes and digests, by key hash, records of `kernels.calls.TOP`.
         changed: bool[n]; where it is false, the rules do nothing to the call's arguments.
     """
 
@@ -71,10 +85,13 @@ class Canonical:
     hi: U64
     lo: U64
     slow: I32
+    open_entry: I32
+    open_node: I32
     root_hi: U64
     root_lo: U64
     top_first: I64
-    top_entry: I64
+    top_count: I64
+    top: npt.NDArray[np.void]
     changed: B1
 
 
@@ -92,10 +109,9 @@ def canonical(
     Returns:
         The digests. Equal digests of two calls of one tool mean equal canonical arguments.
     """
-    node = np.full(tape.kind.size, -1, np.int32)
-    if program is not None and tool is not None:
-        bind(tape, program.roots[tool], program.trie, node)
-    return _digested(data, tape, np.ones(tape.first.size - 1, np.bool_), node, program)
+    n = tape.first.size - 1
+    roots = np.full(n, -1, np.int32) if program is None or tool is None else program.roots[tool]
+    return _digested(data, tape, np.ones(n, np.bool_), roots, program)
 
 
 def raw_digests(data: npt.NDArray[np.uint8], tape: Tape, found: Canonical, wanted: B1) -> tuple[U64, U64]:
@@ -113,31 +129,60 @@ def raw_digests(data: npt.NDArray[np.uint8], tape: Tape, found: Canonical, wante
     anew = found.changed & wanted
     if not anew.any():
         return found.root_hi, found.root_lo
-    node = np.full(tape.kind.size, -1, np.int32)
-    raw = _digested(data, tape, anew, node, None)
+    raw = _digested(data, tape, anew, np.full(anew.size, -1, np.int32), None)
     return np.where(anew, raw.root_hi, found.root_hi), np.where(anew, raw.root_lo, found.root_lo)
 
 
-def _digested(data: npt.NDArray[np.uint8], tape: Tape, wanted: B1, node: I32, program: Program | None) -> Canonical:
+def _digested(data: npt.NDArray[np.uint8], tape: Tape, wanted: B1, roots: I32, program: Program | None) -> Canonical:
     """Digest the wanted calls; the others have digest 0."""
-    trie = EMPTY_TRIE if program is None else program.trie
+    trie, fallback = (EMPTY_TRIE, R_EXACT) if program is None else (program.trie, R_DEFAULT)
     size, n = tape.kind.size, wanted.size
-    hi, lo, slow = np.empty(size, np.uint64), np.empty(size, np.uint64), np.empty(size, np.int32)
-    scratch = string_room(tape)
-    fallback = R_EXACT if program is None else R_DEFAULT
-    changed = np.empty(n, np.bool_)
-    left = leaf_digests(data, tape, wanted, node, trie, fallback, folds(), scratch, hi, lo, slow, changed)
-    if left and program is not None:
-        _fill_slow(data, tape, slow, hi, lo, program.apply_slow)
-    order = np.empty(max(1, int(tape.size.max(initial=0)) * 2), np.int64)
-    top_first, top_entry = np.empty(n + 1, np.int64), np.empty(size, np.int64)
-    container_digests(tape, wanted, node, trie, order, slow, hi, lo, top_first, top_entry)
-    root_hi, root_lo = np.zeros(n, np.uint64), np.zeros(n, np.uint64)
-    has = wanted & (tape.first[1:] > tape.first[:-1])
-    roots = tape.first[:-1][has]
-    root_hi[has], root_lo[has] = hi[roots], lo[roots]
-    unused = int(top_first[0])
-    return Canonical(node, hi, lo, slow, root_hi, root_lo, top_first - unused, top_entry[unused:].copy(), changed)
+    found, opened = _room_for(size, n)
+    room = np.empty((2, int(np.diff(tape.first).max(initial=0))), np.int64)
+    args = (data, tape, wanted, roots, trie, fallback, folds(), string_room(tape), room, opened, found)
+    count = digest_values(*args)
+    entry, rules = opened.entry[:count].copy(), opened.rules[:count] - 1
+    if count and program is not None:
+        hi, lo = _open_digests(raw_texts(data, tape, entry).to_pylist(), rules, program.apply_slow)
+        finish_values(tape, trie, hi, lo, room, found)
+    return Canonical(
+        found.node,
+        found.hi,
+        found.lo,
+        found.slow,
+        entry,
+        np.where(rules < 0, -1, found.node[entry]),
+        found.root_hi,
+        found.root_lo,
+        found.top_first,
+        found.top_count,
+        found.top.view(TOP),
+        found.changed.view(np.bool_),
+    )
+
+
+def _room_for(entries: int, n: int) -> tuple[Found, Opened]:
+    """What the kernel fills, for n calls."""
+
+    def column(size: int, dtype: type) -> npt.NDArray[Any]:
+        return np.empty(size, dtype)
+
+    i4, i8, u8 = np.int32, np.int64, np.uint64
+    slots = np.full(min(1 << 16, 2 << entries.bit_length()), FREE, i4)
+    found = Found(
+        column(entries, i4),
+        column(entries, u8),
+        column(entries, u8),
+        column(entries, i4),
+        column(n, np.uint8),
+        column(n, u8),
+        column(n, u8),
+        column(n, i8),
+        column(n, i8),
+        column(3 * entries, u8),
+    )
+    opened = Opened(slots, column(entries, i4), column(entries, i4), column(entries, u8), column(entries, u8))
+    return found, opened
 
 
 def digest_texts(texts: Sequence[str]) -> tuple[U64, U64]:
@@ -161,13 +206,13 @@ def digest_texts(texts: Sequence[str]) -> tuple[U64, U64]:
     return hi, lo
 
 
-def raw_texts(data: npt.NDArray[np.uint8], tape: Tape, entries: I64) -> pa.Array:
+def raw_texts(data: npt.NDArray[np.uint8], tape: Tape, entries: npt.NDArray[np.integer]) -> pa.Array:
     """The JSON texts of tape entries as they stand (strings with their quotes).
 
     Args:
         data: uint8, the bytes that the tape points into.
         tape: the values.
-        entries: int64[k], entries.
+        entries: int[k], entries.
 
     Returns:
         large_string[k].
@@ -180,23 +225,15 @@ def raw_texts(data: npt.NDArray[np.uint8], tape: Tape, entries: I64) -> pa.Array
     return columns.text_array(data[where] if total else np.zeros(1, np.uint8), offsets)
 
 
-def _fill_slow(
-    data: npt.NDArray[np.uint8],
-    tape: Tape,
-    slow: I32,
-    hi: U64,
-    lo: U64,
-    apply_slow: Callable[[int, Sequence[str]], list[str]],
-) -> None:
-    """Digest the leaves that the loop left open, once per distinct text and rule list."""
-    open_entries = np.flatnonzero(slow >= 0)
-    for rules in np.unique(slow[open_entries]):
-        entries = open_entries[slow[open_entries] == rules]
-        encoded = raw_texts(data, tape, entries).dictionary_encode()
-        answers = apply_slow(int(rules) - 1, encoded.dictionary.to_pylist())
-        answer_hi, answer_lo = digest_texts(answers)
-        which = encoded.indices.to_numpy()
-        hi[entries], lo[entries] = answer_hi[which], answer_lo[which]
+def _open_digests(
+    texts: Sequence[str], rules: I32, apply_slow: Callable[[int, Sequence[str]], list[str]]
+) -> tuple[U64, U64]:
+    """Digests of values that the loop left open, by their rule lists."""
+    answers = np.empty(len(texts), object)
+    for number in np.unique(rules):
+        rows = np.flatnonzero(rules == number)
+        answers[rows] = apply_slow(int(number), [texts[row] for row in rows.tolist()])
+    return digest_texts(answers.tolist())
 
 
 def string_room(tape: Tape) -> npt.NDArray[np.uint8]:

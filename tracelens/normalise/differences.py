@@ -156,19 +156,22 @@ def _texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[
 
 
 def _slow_texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[np.bool_]) -> pa.Array:
-    """Canonical texts of entries that need the plain-Python rules, once per distinct text and place."""
-    encoded = raw_texts(side.arguments.data, side.arguments.tape, entries).dictionary_encode()
-    distinct, which = encoded.dictionary.to_pylist(), encoded.indices.to_numpy()
-    node = side.canonical.node[entries]
-    out = np.empty(entries.size, object)
-    for row in np.flatnonzero(as_sent):
-        out[row] = plain_text(parse(distinct[which[row]]))
-    for at in np.unique(node[~as_sent]):
-        rows = np.flatnonzero(~as_sent & (node == at))
-        numbers, back = np.unique(which[rows], return_inverse=True)
-        answers = program.texts_at(int(at), [distinct[k] for k in numbers])
-        out[rows] = np.array(answers, object)[back]
-    return pa.array(out.tolist(), pa.large_string())
+    """Canonical texts of entries that need the plain-Python rules; of equal open values only the first is asked for."""
+    values, first = side.canonical, entries.copy()
+    opened = np.flatnonzero((values.slow[entries] >= 0) & ~as_sent)
+    first[opened] = values.open_entry[values.slow[entries[opened]]]
+    chosen, which = np.unique(first, return_inverse=True)
+    texts, node = raw_texts(side.arguments.data, side.arguments.tape, chosen).to_pylist(), values.node[chosen]
+    node[values.slow[chosen] >= 0] = values.open_node[values.slow[chosen[values.slow[chosen] >= 0]]]
+    sent = np.zeros(chosen.size, np.bool_)
+    sent[which] = as_sent
+    out = np.empty(chosen.size, object)
+    for k in np.flatnonzero(sent):
+        out[k] = plain_text(parse(texts[k]))
+    for at in np.unique(node[~sent]):
+        rows = np.flatnonzero(~sent & (node == at))
+        out[rows] = program.texts_at(int(at), [texts[k] for k in rows.tolist()])
+    return pa.array(out.tolist(), pa.large_string()).take(pa.array(which))
 
 
 def _not_compared(actual: Compared, expected: Compared, pair_a: I64, pair_e: I64, broken: I64) -> pl.DataFrame:

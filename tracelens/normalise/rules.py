@@ -66,6 +66,7 @@ class RuleProgram:
     slow: tuple[SlowRules, ...]
     places: tuple[SlowRules, ...]
     _answers: tuple[dict[str, str], ...] = field(repr=False, compare=False)
+    _shown: tuple[dict[str, str], ...] = field(repr=False, compare=False)
 
     @classmethod
     def compile(cls, normalize: Mapping[str, Mapping[str, Any]], tools: Sequence[tuple[str, Any]] = ()) -> RuleProgram:
@@ -95,7 +96,7 @@ class RuleProgram:
         roots = np.array([layout.add(each) for each in rules], np.int32)
         has_relation = np.array([each.has_relation for each in rules], np.bool_)
         slow, places = tuple(layout.slow), tuple(layout.places)
-        program = cls(layout.trie(), roots, rules, has_relation, slow, places, tuple({} for _ in range(len(slow) + 1)))
+        program = cls(layout.trie(), roots, rules, has_relation, slow, places, _memory(slow), _memory(places))
         _fill_defaults(program, layout.defaults)
         return program
 
@@ -128,7 +129,18 @@ class RuleProgram:
     def texts_at(self, node: int, texts: Sequence[str]) -> list[str]:
         """Canonical JSON texts of JSON texts that stand at a node of the trie (-1: one without rules)."""
         compiled, number = (NO_RULES, 0) if node < 0 else self.places[node]
-        return [text_of(canonical(_value(text), compiled, number)) for text in texts]
+        answers = self._shown[node]
+        if len(answers) > _KEPT:
+            answers.clear()
+        for text in texts:
+            if text not in answers:
+                answers[text] = text_of(canonical(_value(text), compiled, number))
+        return [answers[text] for text in texts]
+
+
+def _memory(numbered: tuple[SlowRules, ...]) -> tuple[dict[str, str], ...]:
+    """A memory for each rule list, and one for number -1."""
+    return tuple({} for _ in range(len(numbered) + 1))
 
 
 def _value(text: str) -> Value:

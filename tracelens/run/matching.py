@@ -12,7 +12,6 @@ import pyarrow as pa
 from tracelens import columns
 from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TEXT, S_TRUNCATED, CallArguments
 from tracelens.columns import Batch
-from tracelens.kernels.calls import TOP
 from tracelens.kernels.reference.values import quote
 from tracelens.normalise.canonical import Canonical, canonical, digest_texts
 from tracelens.run.calls import Calls
@@ -38,13 +37,11 @@ class Digests:
         canonical: Digests under the rules of each row's tool.
         hi: uint64[d], digest of each row; of a free text its canonical form.
         lo: uint64[d].
-        top: Top-level arguments as `kernels.calls` takes them, where ``canonical.top_first`` says.
     """
 
     canonical: Canonical
     hi: U64
     lo: U64
-    top: npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +121,7 @@ def digest_pool(pool: Pool, codes: NameCodes, plan: Plan) -> Digests:
         hi, lo = hi.copy(), lo.copy()
         quoted = [quote(arguments.text(int(row)).decode()) for row in texts]
         hi[texts], lo[texts] = digest_texts(plan.program.apply_slow(-1, quoted))
-    top = np.empty(found.top_entry.size, TOP)
-    top["key"] = arguments.tape.key_hash[found.top_entry]
-    top["hi"], top["lo"] = found.hi[found.top_entry], found.lo[found.top_entry]
-    return Digests(found, hi, lo, top)
+    return Digests(found, hi, lo)
 
 
 def match(
@@ -199,7 +193,7 @@ def best_units(trace: I64, scores: pl.DataFrame) -> I64:
 def _arrays(forms: Forms, digests: Digests, malformed: B1, rows: I64) -> CallArrays:
     """What the kernels see of some calls."""
     state, at = forms.arguments.state[rows], forms.arguments.row[rows]
-    first = digests.canonical.top_first
+    found = digests.canonical
     return CallArrays(
         code=forms.code[rows],
         hi=forms.hi[rows],
@@ -207,9 +201,9 @@ def _arrays(forms: Forms, digests: Digests, malformed: B1, rows: I64) -> CallArr
         captured=(state != S_NOT_CAPTURED) & (state != S_TRUNCATED),
         usable=(state == S_OBJECT) | (state == S_EMPTY) | (state == S_TEXT),
         malformed=malformed[rows],
-        top_first=first[at],
-        top_count=np.diff(first)[at],
-        top=digests.top,
+        top_first=found.top_first[at],
+        top_count=found.top_count[at],
+        top=found.top,
     )
 
 
