@@ -167,3 +167,13 @@ def test_the_short_cut_is_taken():
     )
     assert _read_plain_line(line, 1, _Rows(), {})
     assert not _read_plain_line(line.replace('"x"', '"$x"'), 1, _Rows(), {})
+
+
+@pytest.mark.parametrize(
+    "damage", [lambda data: data[:-6], lambda data: data[:12] + b"\xff\xff" + data[14:], lambda _: b"x"]
+)
+def test_a_damaged_archive_is_a_problem_of_the_suite(tmp_path, damage):
+    whole = gzip.compress(b'{"case_id": "a", "expected": []}\n')
+    (tmp_path / "r.jsonl.gz").write_bytes(damage(whole))
+    with pytest.raises(SuiteProblemsError, match=r"damaged or cut off|cannot be read"):
+        Suite.from_dict({"references_file": "r.jsonl.gz"}, tmp_path)

@@ -15,7 +15,6 @@ from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tracelens.columns import PADDING
 from tracelens.errors import InputError
@@ -30,6 +29,7 @@ from tracelens.kernels.records import (
     split_lines,
 )
 from tracelens.kernels.scan import skip_value
+from tracelens.sources.compressed import Compressed
 from tracelens.sources.files import File
 
 BLOCK = 16 << 20
@@ -118,8 +118,7 @@ def open_stream(path: Path) -> Reader:
         kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
         if kind is None:
             return path.open("rb", buffering=0)
-        stream: Reader = pa.CompressedInputStream(pa.OSFile(str(path)), kind)
-        return stream
+        return Compressed(path, kind)
     except OSError as error:
         raise InputError(
             f"cannot be read: {error.strerror or error}", where=str(path), hint="check its permissions"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import tomllib
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -132,4 +133,6 @@ def _references(model: SuiteFile, base: Path, where: Where, problems: Problems) 
     except OSError as error:
         near = did_you_mean(path.name, sorted(p.name for p in path.parent.iterdir())) if path.parent.is_dir() else ""
         problems.add(where(["references_file"]), f"{path} cannot be read: {error.strerror or error}", near)
-        return References.empty()
+    except (EOFError, zlib.error) as error:
+        problems.add(str(path), f"the compressed data is damaged or cut off: {error}", "compress it again")
+    return References.empty()
