@@ -42,7 +42,7 @@ class Compressed:
         wanted = buffer[: min(len(buffer), STEP)]
         if self._damage is None:
             try:
-                got = self._stream.readinto(wanted)
+                got = int(self._stream.readinto(wanted))
             except OSError as error:
                 self._rest, self._damage = self._again(error)
             else:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracelens.errors import UsageError
 
 if TYPE_CHECKING:
     import duckdb
     import polars as pl
-    from duckdb.sqltypes import DuckDBPyType
 
 _HELD = frozenset({
     "boolean", "tinyint", "smallint", "integer", "bigint", "utinyint", "usmallint", "uinteger", "ubigint", "float",
@@ -91,7 +90,7 @@ def _name(text: str) -> str:
     return '"' + text.replace('"', '""') + '"'
 
 
-def _is_held(kind: DuckDBPyType) -> bool:
+def _is_held(kind: Any) -> bool:
     if kind.id in _NESTED:
         inner = [each for name, each in kind.children if name != "size"]
         return bool(inner) and all(map(_is_held, inner))
