@@ -89,3 +89,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     """
     near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
     return f"did you mean {near[0]!r}?" if near else ""
+
+
+def counted(n: int, noun: str, plural: str = "") -> str:
+    """A number with its noun.
+
+    Example:
+        >>> counted(1, "case"), counted(2000, "case"), counted(2, "query", "queries")
+        ('1 case', '2,000 cases', '2 queries')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"

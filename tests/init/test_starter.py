@@ -129,8 +129,8 @@ def test_references_keep_the_text_of_their_arguments(tmp_path):
     ]  # fmt: skip
     assert suite.tools["f"].schema["properties"]["x"] == {"type": "number"}
     assert result.notes == (
-        "1 cases have different references in different traces (b); the first was kept",
-        "1 traces bring a reference but no case_id, so it stays with the trace",
+        "1 case with different references in different traces (b); the first was kept",
+        "1 trace with a reference but without a case_id, so it stays with the trace",
     )
 
 

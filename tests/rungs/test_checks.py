@@ -160,3 +160,27 @@ def test_a_bad_function_is_a_suite_error_that_names_the_check(entry, message, tm
     (tmp_path / "my_checks.py").write_text("import pyarrow.compute\n" + ENTRY)
     with pytest.raises(SuiteError, match=f"check 'c0': .*{message}"):
         run({"python": entry}, base=tmp_path)
+
+
+@pytest.mark.parametrize("sources", ["memory", "files"])
+def test_a_call_that_is_not_there_is_an_error(tmp_path, sources):
+    tables = stored(tmp_path) if sources == "files" else TABLES
+    for index in (2, 99, -1):
+        with pytest.raises(
+            SuiteError, match=f"check 'c0': it returns call_index {index} of trace 't1', which has no such"
+        ):
+            run({"sql": f"select trace_id, {index} as call_index from traces where trace_id = 't1'"}, sources=tables)
+    assert run({"sql": "select trace_id, null as call_index from traces"}, sources=tables).height == 2
+
+
+def test_types_of_a_query_are_text_or_a_clear_error():
+    out = run({"sql": "select trace_id, interval 1 month as value, date 'infinity' as message from traces limit 1"})
+    assert out.select("value", "message").rows() == [("1 month", "infinity")]
+    for sql in (
+        "select trace_id, interval 1 month as call_index from traces",
+        "select trace_id, 'x' as call_index from traces",
+        "select trace_id, 1 as tool, 2 as TOOL from traces",
+        "select trace_id, interval 1 month as odd from traces",
+    ):
+        with pytest.raises(SuiteError, match="check 'c0'"):
+            run({"sql": sql})

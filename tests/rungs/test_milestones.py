@@ -54,6 +54,8 @@ NOT_BOOKED = ("must_call", "book with the arguments asked for was called 0 of 1 
         ([A, B], {"order": [["a", "b"]]}, ([], 1, 1, True, None)),
         ([B, A, B], {"order": [["a", "b"]]}, ([("order", "a must come before b")], 0, 1, False, None)),
         ([B], {"order": [["a", "b"]]}, ([("order", "a must come before b, and a was not called")], 0, 1, False, None)),
+        ([], {"order": [["a", "b"]]}, ([("order", "a must come before b, and a and b were not called")], 0, 1, False, None)),
+        ([A], {"max_steps": 0}, ([("max_steps", "1 step, at most 0 are allowed")], 0, 1, False, None)),
         ([A], {"order": [["a", "b", "a"]]}, ([("order", "a must come before b, and b was not called"),
                                              ("order", "b must come before a, and b was not called")], 0, 2, False, None)),
         ([A, B], {"max_steps": 2}, ([], 1, 1, True, None)),

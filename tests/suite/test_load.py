@@ -356,3 +356,64 @@ def test_a_tool_is_known_by_a_schema_a_definition_or_a_word(tmp_path):
         "b": True,
         "c": False,
     }
+
+
+def nested(depth, open_, close, inside=""):
+    return open_ * depth + inside + close * depth
+
+
+@pytest.mark.parametrize("depth", [300, 2000, 100_000])
+@pytest.mark.parametrize(
+    ("toml", "files"),
+    [
+        ("tools_file = 'tools.json'", {"tools.json": ('{"f":', '{"allOf":[', "]}", "}")}),
+        (
+            "references_file = 'r.jsonl'",
+            {"r.jsonl": ('{"case_id":1,"expected":[{"name":"f","arguments":{"a":', "[", "]", "}}]}")},
+        ),
+    ],
+)
+def test_files_that_nest_too_deeply_are_problems(tmp_path, toml, files, depth):
+    for name, (head, open_, close, tail) in files.items():
+        (tmp_path / name).write_text(head + nested(depth * 2, open_, close) + tail)
+    (tmp_path / "suite.toml").write_text(toml)
+    with pytest.raises(SuiteProblemsError, match="nested"):
+        Suite.load(tmp_path / "suite.toml")
+
+
+@pytest.mark.parametrize("depth", [600, 100_000])
+@pytest.mark.parametrize(
+    "toml",
+    [
+        "[tools.f]\nschema = '''{}'''",
+        "[fields.f]\nx = {{equals = {}}}",
+        "[milestones]\nmust_call = [{{tool = 'f', arguments = {{a = {}}}}}]",
+        "[normalize.f]\nx = {{default = {{value = {}}}}}",
+    ],
+)
+def test_suites_that_nest_too_deeply_are_problems(tmp_path, toml, depth):
+    inner = nested(depth, "[", "]") if "schema" not in toml else nested(depth, '{"allOf":[', "]}", "{}")
+    (tmp_path / "suite.toml").write_text(toml.format(inner))
+    with pytest.raises(SuiteProblemsError, match="nested too deeply"):
+        Suite.load(tmp_path / "suite.toml")
+
+
+def test_values_nest_no_deeper_than_those_of_calls():
+    for depth, fits in ((127, True), (129, False), (5000, False)):
+        value = []
+        for _ in range(depth - 1):
+            value = [value]
+        data = {
+            "milestones": {"must_call": [{"tool": "f", "arguments": {"a": value}}]},
+            "fields": {"f": {"x": {"equals": value}}},
+        }
+        if fits:
+            Suite.from_dict(data)
+        else:
+            with pytest.raises(SuiteProblemsError, match="nested"):
+                Suite.from_dict(data)
+
+
+def test_a_short_pair_says_what_is_missing():
+    with pytest.raises(SuiteProblemsError, match=r"invariants\.after\[0\]: entry 2 of the list is missing"):
+        Suite.from_dict({"invariants": {"after": [["a"]]}})

@@ -75,8 +75,8 @@ def print_json(value: Any) -> None:
 
 
 def say(text: str) -> None:
-    """One line to standard error."""
-    print_lines([[(text, "dim")]], error=True)
+    """Some lines to standard error."""
+    print_lines([[(safe(line), "dim")] for line in text.split("\n")], error=True)
 
 
 def print_error(error: TraceLensError) -> None:
@@ -92,7 +92,23 @@ def print_error(error: TraceLensError) -> None:
     print_lines(lines, error=True)
 
 
-def print_internal(error: Exception) -> None:
+def print_json_error(error: BaseException, exit_code: int) -> None:
+    """Print an error to standard output as a JSON object.
+
+    Args:
+        error: The error; where it is one of ours, place, remedy and the single problems of a suite are kept apart.
+        exit_code: The exit code that goes with it.
+    """
+    found: dict[str, Any] = {"exit_code": exit_code, "message": str(error)}
+    if isinstance(error, TraceLensError):
+        found |= {"message": error.message, "where": error.where, "hint": error.hint}
+    problems = getattr(error, "problems", ())
+    if problems:
+        found["problems"] = [{"place": each.place, "message": each.message, "hint": each.hint} for each in problems]
+    print_json({"error": found})
+
+
+def print_internal(error: BaseException) -> None:
     """An error nobody foresaw, with its traceback."""
     import traceback
 

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from cyclopts import App, Parameter
+from cyclopts import App, CycloptsError, Parameter
 
-from tracelens.errors import TraceLensError
+from tracelens.errors import TraceLensError, UsageError
 from tracelens.version import __version__
 
 INTERNAL = 4
@@ -54,15 +54,21 @@ def main(tokens: Sequence[str] | None = None) -> int:
     Returns:
         The exit code. Errors are printed to standard error, with place and remedy.
     """
+    tokens = sys.argv[1:] if tokens is None else list(tokens)
+    if tokens[:1] in (["score"], ["init"]):
+        # a lone hyphen would be taken for an option without a name
+        tokens = ["/dev/stdin" if word == "-" else word for word in tokens]
     try:
-        code = app(tokens, result_action="return_value")
-    except SystemExit as stop:  # cyclopts has printed help or a usage error
+        code = app(tokens, result_action="return_value", exit_on_error=False)
+    except SystemExit as stop:  # cyclopts has printed help
         return stop.code if isinstance(stop.code, int) else 0
+    except CycloptsError as error:  # and has printed it
+        return _failed(tokens, error, UsageError.exit_code)
     except TraceLensError as error:
         from tracelens.cli.console import print_error
 
         print_error(error)
-        return error.exit_code
+        return _failed(tokens, error, error.exit_code)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         return 130
@@ -70,9 +76,22 @@ def main(tokens: Sequence[str] | None = None) -> int:
         # the reader of our output has left: nothing is wrong, and Python must not complain when it flushes
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except Exception as error:  # noqa: BLE001  the last resort of the program
+    except BaseException as error:
+        # the last resort of the program; what Rust calls a panic is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         from tracelens.cli.console import print_internal
 
         print_internal(error)
-        return INTERNAL
+        return _failed(tokens, error, INTERNAL)
     return code if isinstance(code, int) else 0
+
+
+def _failed(tokens: Sequence[str], error: BaseException, exit_code: int) -> int:
+    """The exit code, after telling whoever wants JSON in JSON what is wrong."""
+    pairs = zip(tokens, [*tokens[1:], ""], strict=True)
+    if any(token in {"--json", "--output=json"} or (token, after) == ("--output", "json") for token, after in pairs):
+        from tracelens.cli.console import print_json_error
+
+        print_json_error(error, exit_code)
+    return exit_code

@@ -8,7 +8,8 @@ from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any, Literal
 
 from tracelens.cli.console import print_json, print_lines, say
-from tracelens.results.page import WIDTH, Line, counted, plain, short
+from tracelens.errors import counted
+from tracelens.results.page import WIDTH, Line, plain, short
 
 if TYPE_CHECKING:
     import polars as pl

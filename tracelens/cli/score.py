@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated
 
-from tracelens.cli.console import print_json, print_lines, say
-from tracelens.errors import InputError, UsageError
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from tracelens.cli.console import print_error, print_json, print_lines, say
+from tracelens.errors import InputError, UsageError, counted
+from tracelens.results.page import safe
 
 if TYPE_CHECKING:
     from tracelens.results import Results
+    from tracelens.results.summary import Summary
 
 
 def score(
@@ -20,13 +26,13 @@ def score(
     out: Path | None = None,
     format: str = "auto",
     json: bool = False,
-    max_rejects: int | None = None,
+    max_rejects: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     quiet: bool = False,
 ) -> int:
     """Score traces with every rung and show the funnel.
 
     Args:
-        inputs: Files, globs or folders of traces.
+        inputs: Files, globs or folders of traces; `-` is standard input.
         suite: The suite file. Without one there are diagnostics and safety checks only.
         out: Results folder, to which the run is added. Without one only the summary is shown.
         format: Name of the input format; `auto` finds it.
@@ -67,7 +73,7 @@ def rescore(
 
 
 def show(results: Results, *, json: bool, kept: bool, max_rejects: int | None = None) -> int:
-    """Print the summary of a run; raise if too much was rejected."""
+    """Print the summary of a run; the exit code, which is not 0 if too much was rejected or nothing scored."""
     summary = results.summary()
     if json:
         print_json(summary.to_dict() | ({"path": str(results.path)} if kept else {}))
@@ -76,11 +82,28 @@ def show(results: Results, *, json: bool, kept: bool, max_rejects: int | None = 
     if kept:
         folder = results.path.parent.parent
         example = next((row["example_trace_id"] for row in summary.reasons), "TRACE")
-        say(f"\nRun folder {results.path}\nLook at one trace: tracelens explain {folder} {example}")
+        say(
+            f"\nRun folder {results.path}\nLook at one trace: tracelens explain {quote(str(folder))} {quote(safe(example))}"
+        )
+    error = _too_little(summary, max_rejects, where=str(results.path) if kept else "")
+    if error is None:
+        return 0
+    print_error(error)
+    return error.exit_code
+
+
+def _too_little(summary: Summary, max_rejects: int | None, where: str) -> InputError | None:
+    """Why a run that was made is no success."""
     if max_rejects is not None and summary.n_rejects > max_rejects:
-        raise InputError(
-            f"{summary.n_rejects:,} records could not be read, more than --max-rejects {max_rejects}",
-            where=str(results.path) if kept else "",
+        return InputError(
+            f"{counted(summary.n_rejects, 'record')} could not be read, more than --max-rejects {max_rejects}",
+            where=where,
             hint="table `rejects` names file, line and reason of each",
         )
-    return 0
+    if not summary.n_scored:
+        return InputError(
+            f"nothing was scored: {counted(summary.n_traces, 'trace')}, all unscored",
+            where=where,
+            hint="column `unscored_reason` of table `traces` says why",
+        )
+    return None

@@ -6,8 +6,7 @@ from datetime import timedelta
 from pathlib import Path
 
 from tracelens.cli.console import say
-from tracelens.errors import UsageError
-from tracelens.results.page import counted
+from tracelens.errors import UsageError, counted
 
 
 def export(
@@ -19,6 +18,7 @@ def export(
     parquet: Path | None = None,
     arrow: Path | None = None,
     table: list[str] | None = None,
+    force: bool = False,
 ) -> None:
     """Copy the results into one DuckDB file, or into CSV, Parquet or Arrow files. Prints the files made.
 
@@ -29,6 +29,7 @@ def export(
         parquet: A folder for one Parquet file per table.
         arrow: A folder for one Arrow IPC file per table.
         table: Tables or views to write as CSV, Parquet or Arrow; all tables by default.
+        force: Replace files that exist.
     """
     from tracelens import store
 
@@ -39,7 +40,9 @@ def export(
         raise UsageError("nothing says what to make", hint="give --duckdb FILE, or --csv, --parquet or --arrow FOLDER")
     for form, to in wanted:
         if to is not None:
-            for file in store.export(results, to, form=form, names=tuple(table or store.STORED_TABLES)):
+            for file in store.export(
+                results, to, form=form, names=tuple(table or store.STORED_TABLES), overwrite=force
+            ):
                 print(file)
 
 

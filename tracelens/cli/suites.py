@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
 from tracelens.cli.console import print_json, print_lines, say
-from tracelens.errors import UsageError
-from tracelens.results.page import Line, counted, safe
+from tracelens.errors import InputError, UsageError, counted
+from tracelens.results.page import Line, safe
 
 
 def init(
@@ -26,7 +27,7 @@ def init(
     Prints the files made.
 
     Args:
-        inputs: Files, globs or folders of traces.
+        inputs: Files, globs or folders of traces; `-` is standard input.
         out: The suite file; what it names is written beside it.
         name: Name of the suite; by default that of the suite file, or of its folder for `suite.toml`.
         format: Name of the input format; `auto` finds it.
@@ -41,12 +42,19 @@ def init(
     say(opened.explanation)
     stem = out.resolve().parent.name if out.stem == "suite" else out.stem
     made = starter_suite((parse(block) for parse, block in opened.blocks()), name or stem)
+    if not made.n_traces:
+        raise InputError(
+            "no trace in the input, so there is nothing to start from",
+            where=", ".join(inputs),
+            hint="; ".join(made.notes) or f"it was read as {opened.format_name}; --format reads it as another",
+        )
     for file in made.save(out, overwrite=force):
         print(file)
     say(", ".join(map(counted, (made.n_traces, made.n_tools, made.n_cases), ("trace", "tool", "case"))))
     for note in made.notes:
         say(f"note: {note}")
-    say(f"Next: tracelens lint {out}, then tracelens score {' '.join(inputs)} --suite {out} --out results")
+    suite = shlex.quote(str(out))
+    say(f"Next: tracelens lint {suite}, then tracelens score {shlex.join(inputs)} --suite {suite} --out results")
 
 
 def lint(suite: Path, /, *, strict: bool = False, json: bool = False) -> int:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tracelens.columns import Batch
-from tracelens.errors import UsageError
+from tracelens.errors import UsageError, counted
 from tracelens.init.observe import observe
 from tracelens.init.write import REFERENCES_FILE, TOOLS_FILE, references_text, suite_text, tools_text
 
@@ -83,10 +83,14 @@ def starter_suite(batches: Iterable[Batch], name: str = "suite") -> InitResult:
     if seen.conflicts:
         listed = ", ".join(sorted(seen.conflicts)[:5])
         notes.append(
-            f"{len(seen.conflicts)} cases have different references in different traces ({listed}); the first was kept"
+            f"{counted(len(seen.conflicts), 'case')} with different references in different traces ({listed}); "
+            "the first was kept"
         )
     if seen.without_case:
-        notes.append(f"{seen.without_case} traces bring a reference but no case_id, so it stays with the trace")
+        traces = counted(seen.without_case, "trace")
+        notes.append(f"{traces} with a reference but without a case_id, so it stays with the trace")
+    if seen.rejects:
+        notes.append(f"{counted(seen.rejects, 'record')} rejected and left out, the first: {seen.first_reject}")
     return InitResult(
         toml=suite_text(seen, name),
         files={file: text for file, text in files.items() if text},

@@ -48,6 +48,8 @@ class Seen:
         references: Reference lines by case, as JSON text.
         conflicts: Cases whose traces bring different references.
         without_case: Traces with a reference but no case.
+        rejects: Records that could not be read.
+        first_reject: Place and reason of the first of them.
         notes: What else the user should know.
     """
 
@@ -57,6 +59,8 @@ class Seen:
     references: dict[str, str] = field(default_factory=dict)
     conflicts: set[str] = field(default_factory=set)
     without_case: int = 0
+    rejects: int = 0
+    first_reject: str = ""
     notes: list[str] = field(default_factory=list)
 
 
@@ -73,12 +77,20 @@ def observe(batches: Iterable[Batch]) -> Seen:
     definitions: dict[str, None] = {}
     for batch in batches:
         seen.traces += batch.traces.num_rows
+        _see_rejects(batch, seen)
         _see_calls(batch, seen)
         _see_references(batch, seen)
         definitions |= dict.fromkeys(text for text in batch.traces["tools"].to_pylist() if text)
     for text in definitions:
         _see_definitions(text, seen)
     return seen
+
+
+def _see_rejects(batch: Batch, seen: Seen) -> None:
+    if batch.rejects.num_rows and not seen.rejects:
+        first = batch.rejects.slice(0, 1).to_pylist()[0]
+        seen.first_reject = f"{first['source']}:{first['line']}: {first['reason']}"
+    seen.rejects += batch.rejects.num_rows
 
 
 def _see_calls(batch: Batch, seen: Seen) -> None:

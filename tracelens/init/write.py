@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from tracelens.errors import counted
 from tracelens.init import toml
 from tracelens.init.observe import Seen, SeenTool
 
@@ -41,7 +42,7 @@ def references_text(seen: Seen) -> str:
 
 def _head(seen: Seen, name: str) -> str:
     lines = [
-        f"# A starter suite, made from {seen.traces} traces. Everything in it may be edited; `tracelens lint` checks it,",
+        f"# A starter suite, made from {counted(seen.traces, 'trace')}. Everything in it may be edited; `tracelens lint` checks it,",
         "# and `tracelens schema` prints a JSON Schema by which an editor completes and explains the keys.",
         f"name = {toml.text(name)}",
     ]
@@ -60,7 +61,8 @@ def _head(seen: Seen, name: str) -> str:
         ]
         if seen.conflicts:
             lines.append(
-                f"# {len(seen.conflicts)} cases had different references in different traces; the first was kept."
+                f"# {counted(len(seen.conflicts), 'case')} with different references in different traces; "
+                "the first was kept."
             )
     else:
         lines += [
@@ -106,7 +108,9 @@ def _tools(seen: Seen) -> str:
 
 def _tool(name: str, tool: SeenTool) -> Iterator[str]:
     title = f"[tools.{toml.key(name)}]"
-    seen = f"  # {tool.calls} calls" + (f", expected {tool.expected} times" if tool.expected else "")
+    seen = f"  # {counted(tool.calls, 'call')}" + (
+        f", expected {counted(tool.expected, 'time')}" if tool.expected else ""
+    )
     if tool.definition is not None and tool.definition.schema is not None:
         if tool.definitions > 1:
             yield (

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import datetime as dt
 
-from tracelens.lint.limits import lint_rules, lint_state, lint_thresholds, lint_waivers
+from tracelens.lint.clash import lint_clashes
+from tracelens.lint.limits import lint_paths, lint_state, lint_thresholds, lint_waivers
 from tracelens.lint.names import lint_names
 from tracelens.lint.problem import Found, LintProblem
 from tracelens.lint.references import lint_references
@@ -42,7 +43,8 @@ def lint(suite: Suite, today: dt.date | None = None) -> list[LintProblem]:
     lint_names(suite, found)
     lint_references(suite, found)
     lint_thresholds(suite, found)
-    lint_rules(suite, found)
+    lint_clashes(suite, found)
+    lint_paths(suite, found)
     lint_state(suite, found)
     lint_waivers(suite, today or dt.datetime.now(dt.UTC).date(), found)
     return found.all()

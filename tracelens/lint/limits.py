@@ -1,4 +1,4 @@
-"""Lint of thresholds, milestones, invariants, state checks and waivers: what can never hold, fire or apply."""
+"""Lint of thresholds, restricted paths, state checks and waivers: what can never hold, fire or apply."""
 
 from __future__ import annotations
 
@@ -43,14 +43,13 @@ def lint_thresholds(suite: Suite, found: Found) -> None:
         found.warning(where(["route", "require_reference"]), message, "name a references_file")
 
 
-def lint_rules(suite: Suite, found: Found) -> None:
-    """Milestones and invariants that contradict each other.
+def lint_paths(suite: Suite, found: Found) -> None:
+    """Restricted paths that nothing looks at.
 
     Args:
         suite: The suite.
         found: Where to note problems.
     """
-    invariants, milestones = suite.invariants, suite.milestones
     if (
         suite.safety.restricted_paths
         and "paths" not in suite.safety.packs
@@ -58,19 +57,6 @@ def lint_rules(suite: Suite, found: Found) -> None:
     ):
         place = suite.where(["safety", "restricted_paths"])
         found.warning(place, "nothing looks at restricted paths", 'add "paths" to safety.packs')
-    if milestones is None:
-        return
-    for index, call in enumerate(milestones.must_call):
-        if not may_call(suite, call.tool):
-            place = suite.where(["milestones", "must_call", index])
-            found.error(place, f"{call.tool!r} must be called, and the invariants forbid it")
-    needed = sum({call.tool: call.min for call in milestones.must_call}.values())
-    for limit, path in (
-        (milestones.max_steps, ["milestones", "max_steps"]),
-        (invariants.max_calls, ["invariants", "max_calls"]),
-    ):
-        if limit is not None and needed > limit:
-            found.error(suite.where(path), f"at most {limit} calls are allowed, and milestones ask for {needed}")
 
 
 def may_call(suite: Suite, name: str) -> bool:

@@ -6,6 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Literal
 
+from tracelens.errors import counted
+
 SHOWN = 20
 """How many problems of one kind are told; the others are counted."""
 
@@ -65,7 +67,7 @@ class Found:
     def all(self) -> list[LintProblem]:
         """All of them, errors first, else in the order found; then how many were left out."""
         rest = [
-            LintProblem("warning", "", f"{count - SHOWN} more problems of the kind: {kind}")
+            LintProblem("warning", "", f"{counted(count - SHOWN, 'more problem')} of the kind: {kind}")
             for kind, count in self._kinds.items()
             if count > SHOWN
         ]

@@ -8,7 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from tracelens.errors import did_you_mean
+from tracelens.errors import counted, did_you_mean
+from tracelens.kernels.reference.decimal_form import decimal_form, is_number
 from tracelens.kernels.reference.matchers import ESCAPE, MATCHERS
 from tracelens.kernels.reference.paths import render_path
 from tracelens.lint.limits import may_call
@@ -37,7 +38,7 @@ def lint_references(suite: Suite, found: Found) -> None:
     checker = _Checker(suite)
     for (name, arguments), (case, line, count) in _distinct(suite).items():
         place = f"{suite.references.place}:{line}" if suite.references.place else f"case {case!r}"
-        also = f" (and in {count - 1} more places)" if count > 1 else ""
+        also = f" (and in {counted(count - 1, 'more place')})" if count > 1 else ""
         canonical = suite.canonical_name(name)
         if declared and canonical not in declared and not _is_no_call(suite, name):
             note = found.error if suite.schemas_from == "suite" else found.warning
@@ -60,6 +61,7 @@ def lint_references(suite: Suite, found: Found) -> None:
         for message in _near_matchers(arguments):
             found.warning(place, f"case {case!r}: {message}", kind="keys that look like matchers")
     _lint_lengths(suite, found)
+    _lint_cases(suite, found)
 
 
 def _is_no_call(suite: Suite, name: str) -> bool:
@@ -163,6 +165,22 @@ def _near_matchers(arguments: str) -> Iterator[str]:
                     yield f"{key!r} is compared as plain data; {hint}"
 
 
+def _lint_cases(suite: Suite, found: Found) -> None:
+    """Cases whose ids are one number in two spellings: they are compared as text."""
+    import pyarrow.compute as pc
+
+    ids = suite.references.cases["case_id"]
+    spelled = ids.filter(pc.match_substring_regex(ids, r"^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$"))
+    if not pc.any(pc.match_substring_regex(spelled, "[.eE]|^-?0")).as_py():
+        return
+    seen: dict[str, str] = {}
+    for case in spelled.to_pylist():
+        first = seen.setdefault(decimal_form(case), case) if is_number(case) else case
+        if first != case:
+            message = f"cases {first!r} and {case!r} are one number, but two cases: ids are compared as text"
+            found.warning(suite.references.place, message, "write one number in one way", kind="numbers as case ids")
+
+
 def _lint_lengths(suite: Suite, found: Found) -> None:
     """Cases whose references are all longer than the invariants allow."""
     import pyarrow.compute as pc
@@ -173,5 +191,7 @@ def _lint_lengths(suite: Suite, found: Found) -> None:
     counts = suite.references.expected.group_by(["case_id", "reference_index"]).aggregate([("line", "count")])
     shortest = counts.group_by("case_id").aggregate([("line_count", "min")])
     for row in shortest.filter(pc.greater(shortest["line_count_min"], limit)).sort_by("case_id").to_pylist():
-        message = f"case {row['case_id']!r} expects {row['line_count_min']} calls, and at most {limit} are allowed"
+        message = (
+            f"case {row['case_id']!r} expects {counted(row['line_count_min'], 'call')}, and at most {limit} allowed"
+        )
         found.warning(suite.where(["invariants", "max_calls"]), message, kind="references longer than max_calls")

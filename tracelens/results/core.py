@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens import store
-from tracelens.results.page import counted
+from tracelens.errors import counted
 from tracelens.results.scoring import run_folder
 
 if TYPE_CHECKING:

@@ -52,16 +52,6 @@ def short(text: str, width: int) -> str:
     return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
-def counted(n: int, noun: str, plural: str = "") -> str:
-    """A number with its noun.
-
-    Example:
-        >>> counted(1, "case"), counted(2000, "case"), counted(2, "query", "queries")
-        ('1 case', '2,000 cases', '2 queries')
-    """
-    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
-
-
 def plain(lines: Iterable[Line]) -> str:
     r"""The lines as text.
 

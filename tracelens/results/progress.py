@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from tracelens.errors import counted
+
 
 class Counts(Protocol):
     """What a running score tells."""
@@ -49,7 +51,7 @@ def describe(counts: Counts, seconds: float) -> str:
         >>> describe(SimpleNamespace(n_traces=12_000, n_rejects=3), 2.0)
         '12,000 traces, 6,000 a second, 3 rejected'
     """
-    parts = [f"{counts.n_traces:,} traces"]
+    parts = [counted(counts.n_traces, "trace")]
     if seconds > 0:
         parts.append(f"{counts.n_traces / seconds:,.0f} a second")
     if counts.n_rejects:

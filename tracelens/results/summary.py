@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tracelens.results.page import Line, Style, counted, plain, short
+from tracelens.errors import counted
+from tracelens.results.page import Line, Style, plain, short
 from tracelens.results.summary_html import summary_html
 from tracelens.tables import SCORES
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from tracelens.results.page import WIDTH, Line, Style, counted, safe, short
+from tracelens.errors import counted
+from tracelens.results.page import WIDTH, Line, Style, safe, short
 from tracelens.results.rows import Aligned, Row, TraceRows
 
 _STATUS: dict[str, tuple[str, Style]] = {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from tracelens.errors import InputError
+from tracelens.errors import InputError, counted
 from tracelens.run.batch import Scored, score_batch
 from tracelens.run.checks import Held
 from tracelens.run.duplicates import Duplicates
@@ -118,12 +118,12 @@ def _nothing(opened: Opened, tally: Tally) -> InputError:
     where = ", ".join(opened.names[:3]) or "the table"
     if tally.n_rejects:
         message = (
-            f"no trace could be read; all {tally.n_rejects:,} records were rejected, the first: {tally.first_reject}"
+            f"no trace could be read; {counted(tally.n_rejects, 'record')} rejected, the first: {tally.first_reject}"
         )
     else:
         message = "no trace in the input"
     return InputError(
-        message, where=where, hint=f"read as {opened.format_name} ({opened.explanation}); name another --format"
+        message, where=where, hint=f"read as {opened.format_name} ({opened.explanation}); or name its format"
     )
 
 
@@ -131,7 +131,8 @@ def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
     """The row of the table `runs`."""
     suite = plan.suite
     if tally.n_merged:
-        tally.note([f"{tally.n_merged} records equal to an earlier one of the same trace_id were merged"])
+        merged = counted(tally.n_merged, "record")
+        tally.note([f"{merged} merged, equal to an earlier one of the same trace_id"])
     from tracelens.tables import polars_schema
 
     row = {

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from tracelens.errors import counted
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.reference.patterns import python_pattern
 from tracelens.kernels.scan import ERRORS, OUT_OF_RANGE
@@ -140,7 +141,7 @@ def _findings(
             "error",
             "answer.max_length",
             None,
-            f"the answer has {len(answer)} characters, more than {checks.max_length}",
+            f"the answer has {counted(len(answer), 'character')}, more than {checks.max_length}",
         )
     if schema is not None:
         yield from _against(answer, schema)

@@ -41,6 +41,7 @@ CHECK_FINDINGS = pl.Schema(
 """What own checks find: the columns of `findings`, by trace id."""
 
 _GIVEN = ("trace_id", "call_index", "severity", "tool", "path", "message", "value")
+_QUOTE = '"'
 _SEVERITIES = ("error", "note")
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
@@ -115,13 +116,21 @@ def _query(sql: str, sources: Mapping[str, Source], where: str) -> pl.DataFrame:
         _make_views(connection, sources)
         try:
             relation: Any = connection.sql(sql)  # None for an empty statement, whatever the stubs say
-            table = relation.to_arrow_table() if relation is not None else None
+            table = relation.project(_as_text(relation.columns)).to_arrow_table() if relation is not None else None
         except duckdb.Error as error:
             hint = f"the tables are {', '.join(sources)}"
             raise SuiteError(f"the query fails: {_first_line(error)}", where=where, hint=hint) from error
     if table is None:
         raise SuiteError("the statement returns no rows", where=where, hint="write a select")
-    return _frame(table)
+    return _frame(table, where)
+
+
+def _as_text(columns: list[str]) -> str:
+    """A projection after which a table of Arrow holds whatever types a query gave."""
+    return ", ".join(
+        f'{f"#{at}" if name.lower() == "call_index" else f"CAST(#{at} AS VARCHAR)"} AS "{name.replace(_QUOTE, 2 * _QUOTE)}"'
+        for at, name in enumerate(columns, start=1)
+    )
 
 
 def _make_views(connection: duckdb.DuckDBPyConnection, sources: Mapping[str, Source]) -> None:
@@ -153,7 +162,7 @@ def _call(entry: str, base: Path, tables: RunTables, where: str) -> pl.DataFrame
     if not isinstance(returned, pa.Table | pl.DataFrame):
         hint = "return a pyarrow.Table, with no rows where nothing is found"
         raise SuiteError(f"{entry} returned {type(returned).__name__}, not an Arrow table", where=where, hint=hint)
-    return _frame(returned)
+    return _frame(returned, where)
 
 
 def _function(entry: str, base: Path, where: str) -> Callable[[RunTables], Any]:
@@ -184,8 +193,14 @@ def _module(name: str, base: Path) -> Any:
     return module
 
 
-def _frame(table: pa.Table | pl.DataFrame) -> pl.DataFrame:
-    frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
+def _frame(table: pa.Table | pl.DataFrame, where: str) -> pl.DataFrame:
+    names = [name.lower() for name in (table.columns if isinstance(table, pl.DataFrame) else table.column_names)]
+    if len(set(names)) < len(names):
+        raise SuiteError(f"it returns two columns of one name: {', '.join(names)}", where=where)
+    try:
+        frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
+    except pl.exceptions.PolarsError as error:
+        raise SuiteError(f"what it returns cannot be read: {_first_line(error)}", where=where) from error
     return frame.rename(str.lower)
 
 
@@ -225,9 +240,26 @@ def _check_values(found: pl.DataFrame, sources: Mapping[str, Source], where: str
     wrong = found.filter(~pl.col("severity").is_in(_SEVERITIES))
     if wrong.height:
         raise SuiteError(f"unknown severity {wrong['severity'][0]!r}", where=where, hint="write 'error' or 'note'")
-    traces = sources["traces"]
-    known = pl.scan_parquet(traces) if isinstance(traces, Path) else _frame(traces).lazy()
-    ids = known.select(pl.col("trace_id").cast(pl.String)).collect()["trace_id"]
+    ids = _scan(sources["traces"], "trace_id").collect()["trace_id"]
     strangers = found.filter(~pl.col("trace_id").is_in(ids.implode()) | pl.col("trace_id").is_null())
     if strangers.height:
         raise SuiteError(f"it returns trace_id {strangers['trace_id'][0]!r}, which is no trace of the run", where=where)
+    placed = found.filter(pl.col("call_index").is_not_null()).select("trace_id", "call_index")
+    if placed.height and "calls" in sources:
+        calls = _scan(sources["calls"], "trace_id", "call_index")
+        strangers = (
+            placed.lazy().join(calls, on=["trace_id", "call_index"], how="anti", maintain_order="left").collect()
+        )
+        if strangers.height:
+            trace, index = strangers.row(0)
+            raise SuiteError(
+                f"it returns call_index {index} of trace {trace!r}, which has no such call",
+                where=where,
+                hint="the index of a call in table calls, from 0, or null for the whole trace",
+            )
+
+
+def _scan(source: Source, *names: str) -> pl.LazyFrame:
+    """Some columns of a table, in the dtypes of findings."""
+    rows = pl.scan_parquet(source) if isinstance(source, Path) else pl.DataFrame(source).lazy()
+    return rows.select(pl.col(name).cast(CHECK_FINDINGS[name]) for name in names)

@@ -317,9 +317,11 @@ def _judge_order(calls: pl.DataFrame, wanted: pl.DataFrame, plan: MilestonePlan)
     missing = pl.concat_list(
         pl.when(pl.col(f"{side}_at").is_null()).then(pl.col(side)) for side in ("first", "second")
     ).list.drop_nulls()
+    were = pl.when(missing.list.n_unique() > 1).then(pl.lit("were")).otherwise(pl.lit("was"))
+    missed = missing.list.unique(maintain_order=True).list.join(" and ")
     message = (
         pl.when(missing.list.len() > 0)
-        .then(pl.format("{} must come before {}, and {} was not called", "first", "second", missing.list.join(" and ")))
+        .then(pl.format("{} must come before {}, and {} {} not called", "first", "second", missed, were))
         .otherwise(pl.format("{} must come before {}", "first", "second"))
     )
     return _judged(asked, met, "order", message, tool=pl.col("first"))
@@ -335,7 +337,8 @@ def _judge_steps(calls: pl.DataFrame, wanted: pl.DataFrame, plan: MilestonePlan)
     asked = asked.join(steps, on="trace", how="left", maintain_order="left").with_columns(pl.col("n").fill_null(0))
     over = pl.col("n") > pl.col("most")
     met = pl.when(over).then(pl.lit(value=False)).when(pl.col("whole")).then(pl.lit(value=True))
-    return _judged(asked, met, "max_steps", pl.format("{} steps, at most {} are allowed", "n", "most"))
+    noun = pl.when(pl.col("n") == 1).then(pl.lit("step")).otherwise(pl.lit("steps"))
+    return _judged(asked, met, "max_steps", pl.format("{} {}, at most {} are allowed", "n", noun, "most"))
 
 
 def _judged(

@@ -171,7 +171,7 @@ def recognise(head: Head, where: str) -> tuple[Source, Sniff]:
     raise InputError(
         f"the format is not recognised ({reasons})",
         where=where,
-        hint=f"name it with format=…, one of {', '.join(source.name for source in SOURCES)}",
+        hint=f"name its format (--format, or format=… in Python), one of {', '.join(source.name for source in SOURCES)}",
     )
 
 

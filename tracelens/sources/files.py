@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
+import stat
+import sys
+import tempfile
 from collections.abc import Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tracelens.errors import InputError, did_you_mean
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
 COMPRESSED = (".gz", ".zst", ".zstd")
+
+
+STDIN = ("-", "/dev/stdin")
+"""What stands for standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +31,12 @@ class File:
     Attributes:
         path: Where it is.
         name: Its path relative to the input root, with forward slashes: how rows and rejects call it.
+        copy: What holds a temporary copy of an input that can be read only once; it goes when this goes.
     """
 
     path: Path
     name: str
+    copy: Any = None
 
 
 def is_readable(path: Path) -> bool:
@@ -46,7 +58,8 @@ def find_files(
     """The files that an input names, each once, ordered by name within each part of the input.
 
     Args:
-        source: A path, a glob (``**`` goes into folders), a folder (every readable file below it) or several of them.
+        source: A path, a glob (``**`` goes into folders), a folder (every readable file below it) or several of them;
+            ``-`` is standard input. What can be read only once, such as a pipe, is copied to a temporary file.
         root: Names are relative to it; None: to the folder given, or the folder that all files share.
 
     Raises:
@@ -55,12 +68,36 @@ def find_files(
     parts = [source] if isinstance(source, str | os.PathLike) else list(source)
     if not parts:
         raise InputError("no input was given", hint="name a file, a folder or a glob")
-    paths: dict[Path, None] = {}
-    for part in parts:
-        for path in _expand(os.fspath(part)):
-            paths.setdefault(path)
-    base = Path(root) if root is not None else _shared(list(paths), parts)
-    return [File(path, _relative(path, base)) for path in paths]
+    paths: dict[Path, File | None] = {}
+    for part in [os.fspath(part) for part in parts]:
+        if part in STDIN or _is_pipe(part):
+            paths.setdefault(Path(STDIN[0] if part in STDIN else part), _copied(part))
+        else:
+            for path in _expand(part):
+                paths.setdefault(path, None)
+    plain = [path for path, file in paths.items() if file is None]
+    base = Path(root) if root is not None else _shared(plain, parts) if plain else Path()
+    return [file or File(path, _relative(path, base)) for path, file in paths.items()]
+
+
+def _is_pipe(part: str) -> bool:
+    try:
+        mode = Path(part).stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return stat.S_ISFIFO(mode) or stat.S_ISCHR(mode) or stat.S_ISSOCK(mode)
+
+
+def _copied(part: str) -> File:
+    """An input that can be read only once as a file."""
+    copy = tempfile.NamedTemporaryFile(prefix="tracelens-")  # noqa: SIM115  it stays as long as the file is needed
+    try:
+        with nullcontext(sys.stdin.buffer) if part in STDIN else Path(part).open("rb") as pipe:
+            shutil.copyfileobj(pipe, copy, 1 << 20)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", where=part) from error
+    copy.flush()
+    return File(Path(copy.name), "stdin" if part in STDIN else Path(part).as_posix(), copy)
 
 
 def _expand(part: str) -> list[Path]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tracelens.errors import StoreError, UsageError, did_you_mean
+from tracelens.errors import StoreError, UsageError, counted, did_you_mean
 from tracelens.store.connection import STORED, connect, macro_statements, quoted, view_statements
 from tracelens.tables import STORED_TABLES, sql_comments
 
@@ -24,7 +25,12 @@ _COPY = {
 
 
 def export(
-    path: str | Path, to: str | Path, *, form: Form = "duckdb", names: tuple[str, ...] = STORED_TABLES
+    path: str | Path,
+    to: str | Path,
+    *,
+    form: Form = "duckdb",
+    names: tuple[str, ...] = STORED_TABLES,
+    overwrite: bool = False,
 ) -> list[Path]:
     """Copy results out of a results folder.
 
@@ -34,13 +40,14 @@ def export(
         form: ``duckdb``: one self-contained file with tables, views, macros and comments. ``csv``, ``parquet``,
             ``arrow`` (IPC files): one file per table.
         names: Tables or views to copy; ``duckdb`` always has all.
+        overwrite: Whether files that exist may be replaced.
 
     Returns:
         The files made.
 
     Raises:
         UsageError: An unknown form or name.
-        StoreError: The target exists already or cannot be written; no results folder.
+        StoreError: A target exists already or cannot be written; no results folder.
 
     Example:
         >>> import tempfile
@@ -52,23 +59,35 @@ def export(
         ['traces.csv', 'funnel.csv']
     """
     if form == "duckdb":
+        _refuse([Path(to)], overwrite=overwrite)
         return [_to_duckdb(Path(path), Path(to))]
     if form not in {"csv", "parquet", "arrow"}:
         hint = did_you_mean(form, ("duckdb", "csv", "parquet", "arrow"))
         raise UsageError(f"cannot export as {form!r}", hint=hint or "duckdb, csv, parquet and arrow are possible")
-    return _to_files(Path(path), Path(to), form, names)
+    files = {name: Path(to) / f"{name}.{form}" for name in names}
+    _refuse(files.values(), overwrite=overwrite)
+    return _to_files(Path(path), Path(to), form, files)
 
 
-def _to_files(path: Path, folder: Path, form: Form, names: tuple[str, ...]) -> list[Path]:
+def _refuse(files: Iterable[Path], *, overwrite: bool) -> None:
+    """Raises if a file to make is there already."""
+    there = [] if overwrite else [file for file in files if file.exists()]
+    if there:
+        more = f", and {counted(len(there) - 1, 'more file')}" if there[1:] else ""
+        raise StoreError(
+            f"the file exists already{more}", where=str(there[0]), hint="remove it, give another name, or overwrite it"
+        )
+
+
+def _to_files(path: Path, folder: Path, form: Form, files: Mapping[str, Path]) -> list[Path]:
     """One file per table or view."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot write here ({error.strerror})", where=str(folder)) from error
-    files = [folder / f"{name}.{form}" for name in names]
     with connect(path, comments=False) as connection:
         views = connection.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
-        for name, file in zip(names, files, strict=True):
+        for name, file in files.items():
             if (name,) not in views:
                 hint = did_you_mean(name, [view for (view,) in views])
                 raise UsageError(f"no table or view {name!r}", where=str(path), hint=hint)
@@ -76,13 +95,11 @@ def _to_files(path: Path, folder: Path, form: Form, names: tuple[str, ...]) -> l
                 _to_arrow(connection.sql(f'FROM "{name}"'), file)
             else:
                 connection.execute(f'COPY (FROM "{name}") TO {quoted(str(file))} {_COPY[form]}')
-    return files
+    return list(files.values())
 
 
 def _to_duckdb(path: Path, to: Path) -> Path:
     """One DuckDB file: plain tables in `stored`, views and macros beside them."""
-    if to.exists():
-        raise StoreError("the file exists already", where=str(to), hint="remove it, or give another name")
     part = to.with_name(f".{to.name}.part")
     part.unlink(missing_ok=True)
     with connect(path) as connection:
@@ -98,7 +115,7 @@ def _to_duckdb(path: Path, to: Path) -> Path:
             connection.execute(statement)
         connection.execute("USE memory")
         connection.execute("DETACH exported")
-    part.rename(to)
+    part.replace(to)
     return to
 
 

@@ -15,10 +15,12 @@ from tracelens.suite import blocks
 from tracelens.suite.checks import check_names
 from tracelens.suite.model import SuiteFile
 from tracelens.suite.places import Lines, Where
-from tracelens.suite.problems import Problem, Problems
+from tracelens.suite.problems import Problem, Problems, SuiteProblemsError
 from tracelens.suite.references import References, load_references
 from tracelens.suite.tools import Agent, Tool, tool_definitions
 from tracelens.suite.validate import validated
+
+TOO_DEEP = "something in it is nested too deeply"
 
 
 def load_suite(path: Path) -> dict[str, Any]:
@@ -30,13 +32,23 @@ def load_suite(path: Path) -> dict[str, Any]:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         problems.add(str(path), f"is no valid TOML: {error}")
-        problems.raise_if_any()
-    return _build(raw, path.parent, Where(str(path), Lines(text)), path)
+    except RecursionError:
+        problems.add(str(path), TOO_DEEP, "put what is nested into a file of its own, or into a JSON string")
+    problems.raise_if_any()
+    return _built(raw, path.parent, Where(str(path), Lines(text)), path)
 
 
 def suite_from_dict(data: Mapping[str, Any], base: Path) -> dict[str, Any]:
     """The attributes of a suite, from its keys (see `Suite.from_dict`)."""
-    return _build(copy.deepcopy(dict(data)), base, Where(""), None)
+    return _built(data, base, Where(""), None)
+
+
+def _built(raw: Mapping[str, Any], base: Path, where: Where, path: Path | None) -> dict[str, Any]:
+    """See `_build`; what is nested deeper than Python can follow is a problem like any other."""
+    try:
+        return _build(copy.deepcopy(dict(raw)) if path is None else dict(raw), base, where, path)
+    except RecursionError:
+        raise SuiteProblemsError([Problem(where(()), TOO_DEEP)]) from None
 
 
 def _read(path: Path, problems: Problems) -> str:
@@ -102,8 +114,9 @@ def _tools_file(path: Path, where: Where, problems: Problems) -> dict[str, Tool]
         return {}
     try:
         data = json.loads(text, object_pairs_hook=_unique, parse_constant=_no_constant)
-    except ValueError as error:
-        problems.add(str(path), f"cannot be read as JSON: {error}", f"named by {where(['tools_file'])}")
+    except (ValueError, RecursionError) as error:
+        why = TOO_DEEP if isinstance(error, RecursionError) else error
+        problems.add(str(path), f"cannot be read as JSON: {why}", f"named by {where(['tools_file'])}")
         return {}
     tools, found = tool_definitions(data, f"{path}: ")
     problems.extend([Problem(p.place.replace(": .", ": "), p.message, p.hint) for p in found])

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from tracelens.errors import did_you_mean
+from tracelens.kernels.reference.values import MAX_DEPTH, check_depth, parse
 from tracelens.suite.problems import Problems
 
 if TYPE_CHECKING:
@@ -248,7 +249,14 @@ def _read_plain_line(text: str, number: int, rows: _Rows, seen: dict[str, int]) 
     surrogates.
     """
     head = _head(text)
-    if head is None or '"$' in text or "\\ud" in text or "\\uD" in text or "\\u0024" in text:
+    if (
+        head is None
+        or text.count("[") + text.count("{") > MAX_DEPTH
+        or '"$' in text
+        or "\\ud" in text
+        or "\\uD" in text
+        or "\\u0024" in text
+    ):
         return False
     case = head[1] if head[1] is not None else head[2]
     at = head.end()
@@ -278,6 +286,7 @@ def _read_plain_line(text: str, number: int, rows: _Rows, seen: dict[str, int]) 
 def _read_line(text: str, number: int, rows: _Rows, seen: dict[str, int], checked: dict[str, str]) -> None:
     if text[0] != "{":
         raise _LineError("a reference should be a JSON object", '{"case_id": …, "expected": […]}')
+    check_depth(text)  # arguments that nest deeper could equal nothing, because no call may
     spans: dict[str, tuple[int, int, Any]] = {}
     for key, start, end, value in _members(text, 0):
         if start == end:
@@ -385,7 +394,6 @@ def _call(text: str, at: int) -> tuple[str, str | None, int]:
 
 
 def _arguments(raw: str, value: Any) -> tuple[str | None, int]:
-    from tracelens.kernels.reference.values import parse
     from tracelens.suite.matchers import check_matchers
     from tracelens.suite.rules import RefusedError
 

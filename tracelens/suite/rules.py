@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from tracelens.errors import SuiteError, did_you_mean
+from tracelens.kernels.reference.values import MAX_DEPTH
 from tracelens.suite.names import ARGUMENT_RULES, PLAIN_RULES, RULES
 
 _TOLERANCES = ("abs_tol", "rel_tol", "decimals")
@@ -19,26 +20,32 @@ class RefusedError(ValueError):
         self.hint = hint
 
 
-def json_value(value: Any) -> Any:
+def json_value(value: Any, *, depth: float = MAX_DEPTH) -> Any:
     """The value, after a look whether JSON can express it.
 
+    Args:
+        value: The value.
+        depth: Containers that may be nested; by default as many as in the arguments of a call.
+
     Raises:
-        RefusedError: A date, NaN, infinity or another thing that JSON does not have.
+        RefusedError: A date, NaN, infinity or another thing that JSON does not have, or too many nested containers.
 
     Example:
         >>> json_value({"a": [1, 2.5, None]})
         {'a': [1, 2.5, None]}
     """
+    if depth < isinstance(value, dict | list | tuple):
+        raise RefusedError(f"nested deeper than {MAX_DEPTH} containers", "no call's arguments are")
     if isinstance(value, float) and not math.isfinite(value):
         raise RefusedError(f"{value} is no JSON value", "JSON has neither NaN nor infinity")
     if isinstance(value, dict):
         for key, item in value.items():
             if not isinstance(key, str):
                 raise RefusedError(f"key {key!r} is no string")
-            json_value(item)
+            json_value(item, depth=depth - 1)
     elif isinstance(value, list | tuple):
         for item in value:
-            json_value(item)
+            json_value(item, depth=depth - 1)
     elif value is not None and not isinstance(value, str | int | float):
         raise RefusedError(f"{value} is no JSON value", "write dates and times as strings, in quotes")
     return value

@@ -116,7 +116,9 @@ def _problem(error: Any, where: Where) -> Problem:
         hint = did_you_mean(str(location[-1]), known) or f"known are {', '.join(known)}"
         return Problem(where(location), f"unknown key {location[-1]!r}", hint)
     if kind == "missing":
-        return Problem(where(location[:-1]), f"the key {location[-1]!r} is missing")
+        entry = isinstance(location[-1], int)
+        missing = f"entry {location[-1] + 1} of the list" if entry else f"the key {location[-1]!r}"
+        return Problem(where(location[:-1]), f"{missing} is missing")
     if kind == "value_error":
         cause = error["ctx"]["error"]
         return Problem(where(location), str(cause), cause.hint if isinstance(cause, RefusedError) else "")

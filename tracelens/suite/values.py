@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from typing import Annotated, Any
 
 from pydantic import (
@@ -100,7 +101,7 @@ def schema_value(value: Any) -> Any:
             raise RefusedError(f"the JSON text of the schema cannot be read: {error}") from None
     if not isinstance(value, dict):
         raise RefusedError("a schema should be a table or a JSON string that holds an object")
-    return json_value(value)
+    return json_value(value, depth=math.inf)
 
 
 def _constant(name: str) -> None:
