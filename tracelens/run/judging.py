@@ -27,6 +27,7 @@ from tracelens.rungs.routing import Failures, Gap
 from tracelens.rungs.safety.scan import scan
 from tracelens.rungs.schema.catalogue import EXEMPT
 from tracelens.rungs.schema.check import COLUMNS, S_NOT_CAPTURED, S_UNUSABLE, STATES, check
+from tracelens.rungs.sentences import sentences, together
 from tracelens.rungs.state import STATE_RESULTS, state_findings
 from tracelens.suite import Suite
 
@@ -255,14 +256,26 @@ def _state(results: pl.DataFrame, n: int) -> Said:
 
 
 def failures(findings: pl.DataFrame) -> Failures:
-    """One failure per error finding; what a trace says twice counts at the lower rung.
+    """One failure per error finding; what a trace says twice counts once, at the lowest rung.
 
     Returns:
         Failures; the text names tool and path.
     """
-    place = pl.concat_str(["tool", pl.col("path").replace("", None)], separator=".", ignore_nulls=True)
-    text = pl.when(place != "").then(pl.format("{}: {}", place, "message")).otherwise("message").alias("text")
-    said = findings.filter(pl.col("severity") == "error").select("trace", "rung", text)
-    said = said.sort("trace", "rung", maintain_order=True).unique(["trace", "text"], keep="first", maintain_order=True)
-    trace = said["trace"].to_numpy().astype(np.int64)
-    return Failures(trace, said["rung"].to_numpy(), columns.texts(said["text"].to_arrow()), np.zeros_like(trace))
+    errors = findings.filter(findings["severity"] == "error")
+    tool, path, message = (columns.texts(errors[name].to_arrow()) for name in ("tool", "path", "message"))
+    row, named, placed = np.arange(errors.height), np.diff(tool.offsets) > 0, np.diff(path.offsets) > 0
+    text = sentences(
+        [
+            (tool, row),
+            (["."], np.where(named & placed, 0, -1)),
+            (path, row),
+            ([": "], np.where(named | placed, 0, -1)),
+            (message, row),
+        ]
+    )
+    trace, rung = errors["trace"].to_numpy().astype(np.int64), errors["rung"].to_numpy()
+    said = columns.text_array(text.data, text.offsets).dictionary_encode().indices.to_numpy()
+    order = np.argsort(rung, kind="stable")
+    _, first = np.unique((trace << 32 | said)[order], return_index=True)
+    once = np.sort(order[first])
+    return Failures(trace[once], rung[once], together([text], once), np.zeros(once.size, np.int64))

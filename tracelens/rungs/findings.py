@@ -12,28 +12,32 @@ from tracelens.tables import polars_schema
 FINDING_SCHEMA = polars_schema("batch_findings")
 """Columns of findings inside a batch; see the table `batch_findings`."""
 
+NO_FINDINGS = FINDING_SCHEMA.to_frame()
+"""Findings without rows."""
 
-def finding_frame(columns: Mapping[str, Any], n: int | None = None) -> pl.DataFrame:
+
+def finding_frame(columns: Mapping[str, Any], n: int | None = None, schema: pl.Schema = FINDING_SCHEMA) -> pl.DataFrame:
     """Findings from some of their columns; the others are null.
 
     Args:
-        columns: Values by column name: lists or series of one length, or constants where ``n`` is given.
-        n: Number of rows; None: the length of ``trace``.
+        columns: Values by column name: lists or series of one length, or constants.
+        n: Number of rows; None: the length of the first of the schema's columns.
+        schema: Columns of the frame.
 
     Example:
         >>> finding_frame({"trace": [3], "code": "tool.unknown", "rung": 1}).row(0, named=True)["code"]
         'tool.unknown'
     """
-    height = len(columns["trace"]) if n is None else n
+    height = len(columns[next(iter(schema))]) if n is None else n
     series = []
-    for name, dtype in FINDING_SCHEMA.items():
+    for name, dtype in schema.items():
         value = columns.get(name)
         if isinstance(value, pl.Series):
-            series.append(value.cast(dtype).alias(name))
+            series.append((value if value.dtype == dtype else value.cast(dtype)).alias(name))
         elif isinstance(value, list):
             series.append(pl.Series(name, value, dtype=dtype))
         else:
-            series.append(pl.Series(name, [value], dtype=dtype).new_from_index(0, height).alias(name))
+            series.append(pl.Series(name, [value], dtype=dtype).new_from_index(0, height))
     return pl.DataFrame(series)
 
 
@@ -43,5 +47,7 @@ def concat_findings(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     Args:
         parts: Frames with the columns of findings.
     """
-    frame = pl.concat([FINDING_SCHEMA.to_frame(), *parts])
-    return frame.sort("trace", "call_index", nulls_last=True, maintain_order=True)
+    found = [part for part in parts if part.height]
+    if not found:
+        return NO_FINDINGS
+    return pl.concat(found).sort("trace", "call_index", nulls_last=True, maintain_order=True)

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from tracelens import columns
 from tracelens.columns import Texts, numbered
-from tracelens.rungs.findings import FINDING_SCHEMA, concat_findings, finding_frame
+from tracelens.rungs.findings import NO_FINDINGS, concat_findings, finding_frame
 from tracelens.rungs.safety.analyse import Hit, analyse_answer, argument_hits, tool_hits
 from tracelens.rungs.safety.leaves import JSON_STATES
 from tracelens.rungs.safety.looks import look_for
@@ -50,9 +50,8 @@ def scan(
         Findings of rung 1, by trace and call (answers after calls), masked when the pack ``secrets`` is on.
     """
     if not plan.active:
-        return FINDING_SCHEMA.to_frame()
-    parts = [part for part in (_call_hits(calls, plan, given, names), _answer_hits(answers, plan)) if part.height]
-    return concat_findings(parts) if parts else FINDING_SCHEMA.to_frame()
+        return NO_FINDINGS
+    return concat_findings([_call_hits(calls, plan, given, names), _answer_hits(answers, plan)])
 
 
 def _call_hits(calls: pa.Table, plan: SafetyPlan, given: Given | None, names: Sequence[str] | None) -> pl.DataFrame:
@@ -71,7 +70,7 @@ def _call_hits(calls: pa.Table, plan: SafetyPlan, given: Given | None, names: Se
         suspect |= _texts(calls["tool"]).is_in(list(named)).fill_null(value=False).to_numpy()
     rows = np.flatnonzero(suspect | (seen != 0))
     if not rows.size:
-        return FINDING_SCHEMA.to_frame()
+        return NO_FINDINGS
     return _explode(calls.select(ASKED).take(pa.array(rows)), seen[rows].tolist(), named, plan)
 
 
@@ -106,7 +105,7 @@ def _explode(suspects: pa.Table, seen: list[int], named: dict[str, list[Hit]], p
             known[key] = list(dict.fromkeys(hits))
         rows += [(trace, index, tool, executed, hit) for hit in known[key]]
     if not rows:
-        return FINDING_SCHEMA.to_frame()
+        return NO_FINDINGS
     return finding_frame(
         {
             "trace": [row[0] for row in rows],
@@ -125,7 +124,7 @@ def _explode(suspects: pa.Table, seen: list[int], named: dict[str, list[Hit]], p
 
 def _answer_hits(answers: pa.Table, plan: SafetyPlan) -> pl.DataFrame:
     if answers["final_answer"].null_count == answers.num_rows:
-        return FINDING_SCHEMA.to_frame()
+        return NO_FINDINGS
     text = _texts(answers["final_answer"])
     suspect = own_passes(text, pl.Series([None] * len(text), dtype=pl.String), [p for p in plan.own if not p.tools])
     seen = np.zeros(len(text), np.uint64)

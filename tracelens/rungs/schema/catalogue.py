@@ -164,12 +164,11 @@ class Catalogue:
             int32[n]: an id, `UNKNOWN` or `EXEMPT`.
         """
         tool, names = tools
-        none = np.full(tool.size, -1, np.int64)
-        agent, owners = agents if agents is not None else (none, ())
-        given = definitions if definitions is not None else none
+        agent, owners = agents if agents is not None else (np.int64(-1), ())
+        given = definitions if definitions is not None else np.int64(-1)
         # The three numbers of a call, each counted from -1, as one number: few of these are distinct.
         shape = (len(names) + 1, len(owners) + 1, len(texts) + 1)
-        keys = np.ravel_multi_index((tool + 1, agent + 1, given + 1), shape)
+        keys = ((tool + np.int64(1)) * shape[1] + (agent + np.int64(1))) * shape[2] + (given + np.int64(1))
         encoded = pa.array(keys).dictionary_encode()
         places = zip(*np.unravel_index(encoded.dictionary.to_numpy(), shape), strict=True)
         ids = [

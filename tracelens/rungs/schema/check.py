@@ -6,6 +6,7 @@ The kernel decides what it can; the rest goes, once per distinct schema and text
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,11 +15,13 @@ import numpy.typing as npt
 import polars as pl
 
 from tracelens.arguments import Arguments
+from tracelens.columns import numbered
 from tracelens.errors import did_you_mean
 from tracelens.kernels import check as k
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.scan import ERRORS, OUT_OF_RANGE
-from tracelens.rungs.pieces import paths, pieces, shorten, shown
+from tracelens.rungs.findings import finding_frame
+from tracelens.rungs.pieces import paths, shorten, shown
 from tracelens.rungs.schema.catalogue import EXEMPT, NO_SCHEMA, UNKNOWN, UNUSABLE, Catalogue
 from tracelens.rungs.schema.render import code_of, findings
 from tracelens.rungs.schema.truth import CannotCheckError, CompiledSchema, SchemaError, validate
@@ -31,10 +34,10 @@ S_VALID, S_INVALID, S_UNKNOWN, S_UNUSABLE, S_NO_SCHEMA, S_NOT_CAPTURED, S_NOT_AP
 # Codes of ``arguments_state``.
 A_OBJECT, A_EMPTY, A_NOT_CAPTURED, A_TRUNCATED, A_INVALID, A_NOT_OBJECT, A_TEXT = range(7)
 
-COLUMNS = {
-    "call": pl.Int64, "severity": pl.String, "code": pl.String, "path": pl.String, "message": pl.String,
-    "value": pl.String,
-}  # fmt: skip
+COLUMNS = pl.Schema(
+    {"call": pl.Int64, "severity": pl.String, "code": pl.String, "path": pl.String, "message": pl.String,
+     "value": pl.String}
+)  # fmt: skip
 
 _KINDS = {"{": "an object", "[": "an array", '"': "a string", "t": "true", "f": "false", "n": "null"}
 
@@ -80,20 +83,15 @@ def check(
     outcome = catalogue.engine.run(arguments.data, arguments.tape, rows, roots[rows])
     state[rows[outcome.state[rows] == k.INVALID]] = S_INVALID
     asked = rows[outcome.state[rows] == k.ODD]
+    errors = findings(outcome.events, catalogue.engine.compiled.templates, arguments.data, arguments.tape)
     parts = [
-        findings(outcome.events, catalogue.engine.compiled.templates, arguments.data, arguments.tape),
-        _ask(asked, arguments, tool_of_call, catalogue, state),
-        _unknown(state, tools, catalogue),
+        finding_frame({**errors.to_dict(), "severity": "error"}, schema=COLUMNS),
+        *_ask(asked, arguments, tool_of_call, catalogue, state),
+        *_unknown(state, tools, catalogue),
         *_about_arguments(arguments, prescribed),
     ]
-    frames = [
-        part.with_columns(severity=pl.lit("error") if "severity" not in part.columns else pl.col("severity"))
-        .select(list(COLUMNS))
-        .cast(COLUMNS)  # type: ignore[arg-type] # a dict of dtypes is what it takes
-        for part in parts
-    ]
-    order = ["call", "path", "code", "message"]
-    return SchemaResult(state, pl.concat(frames).sort(order, maintain_order=True), int(asked.size))
+    found = pl.concat(parts).sort("call", "path", "code", "message", maintain_order=True)
+    return SchemaResult(state, found, int(asked.size))
 
 
 def _states(
@@ -118,7 +116,7 @@ def _ask(
     tool_of_call: npt.NDArray[np.int32],
     catalogue: Catalogue,
     state: npt.NDArray[np.uint8],
-) -> pl.DataFrame:
+) -> Iterator[pl.DataFrame]:
     """The findings of calls that the kernel left undecided, by the reference checker; sets their states."""
     answers: dict[tuple[int, bytes], tuple[int, list[Answer]]] = {}
     out: list[tuple[int, str, str, str, str, str | None]] = []
@@ -130,7 +128,8 @@ def _ask(
             answers[key] = _answer(schema, text, arguments, row) if schema is not None else (S_NO_SCHEMA, [])
         state[row], found = answers[key]
         out.extend((row, *answer) for answer in found)
-    return pl.DataFrame(out, schema=COLUMNS, orient="row")
+    if out:
+        yield pl.DataFrame(out, schema=COLUMNS, orient="row")
 
 
 Answer = tuple[str, str, str, str, str | None]
@@ -176,22 +175,18 @@ def _child(arguments: Arguments, entry: int, part: str | int) -> int:
     return found
 
 
-def _unknown(state: npt.NDArray[np.uint8], tools: pl.Series | None, catalogue: Catalogue) -> pl.DataFrame:
+def _unknown(state: npt.NDArray[np.uint8], tools: pl.Series | None, catalogue: Catalogue) -> Iterator[pl.DataFrame]:
     """A finding for every call of a tool that nobody knows."""
     rows = np.flatnonzero(state == S_UNKNOWN)
-    names = tools.gather(rows) if tools is not None else pl.Series([None], dtype=pl.String).new_from_index(0, rows.size)
-    known = catalogue.names()
-    frame = pl.DataFrame({"call": rows, "tool": names.cast(pl.String)})
-    distinct = frame.select("tool").unique(maintain_order=True)
-    said = pl.DataFrame(
-        [(_about_name(name, known), json.dumps(name, ensure_ascii=False)) for name in distinct["tool"]],
-        schema={"message": pl.String, "value": pl.String},
-        orient="row",
-    )
-    joined = frame.join(
-        pl.concat([distinct, said], how="horizontal"), on="tool", how="left", nulls_equal=True, maintain_order="left"
-    )
-    return joined.select("call", "message", "value", code=pl.lit("tool.unknown"), path=pl.lit(""))
+    if rows.size:
+        number, names = np.full(rows.size, -1), list[str]()
+        if tools is not None:
+            number, names = numbered(tools.gather(rows).to_arrow())
+        known, every = catalogue.names(), [*names, None]
+        messages = pl.Series([_about_name(name, known) for name in every])
+        values = pl.Series([json.dumps(name, ensure_ascii=False) for name in every])
+        place = np.where(number < 0, len(names), number)
+        yield _frame(rows, "tool.unknown", messages.gather(place), values.gather(place))
 
 
 def _about_name(name: str | None, known: list[str]) -> str:
@@ -203,36 +198,29 @@ def _about_name(name: str | None, known: list[str]) -> str:
     return f"tool {name!r} is unknown" + (f"; {hint}" if hint else "")
 
 
-def _about_arguments(arguments: Arguments, prescribed: npt.NDArray[np.uint8] | None) -> list[pl.DataFrame]:
+def _about_arguments(arguments: Arguments, prescribed: npt.NDArray[np.uint8] | None) -> Iterator[pl.DataFrame]:
     """Findings about the arguments as such, whatever their tool."""
-    invalid = np.flatnonzero(arguments.state == A_INVALID)
-    other = np.flatnonzero(arguments.state == A_NOT_OBJECT)
-    twice = np.flatnonzero(arguments.duplicate_keys)
-    texts = shorten(_texts(arguments, other))
-    kinds = [_KINDS.get(text.lstrip()[:1], "a number") for text in texts]
-    out = [
-        _frame(
-            invalid,
-            "arguments.invalid_json",
-            [
-                f"not one JSON value: {ERRORS[int(arguments.error[row])]}, at byte {int(arguments.position[row])}"
-                for row in invalid
-            ],
-            shorten(_texts(arguments, invalid)),
-        ),
-        _frame(
-            other, "arguments.not_object", [f"arguments must be a JSON object, not {kind}" for kind in kinds], texts
-        ),
-        _out_of_range(arguments),
-        _frame(
-            twice, "arguments.duplicate_keys", ["a key stands twice in one object; the last value counts"] * twice.size
-        ),
-    ]
-    if prescribed is not None:
-        wrapped = np.flatnonzero(arguments.decoded_times > prescribed)
-        messages = [f"decoded from {int(arguments.decoded_times[row])} layers of JSON strings" for row in wrapped]
-        out.append(_frame(wrapped, "arguments.decoded", messages))
-    return out
+    rows = np.flatnonzero(arguments.state == A_INVALID)
+    if rows.size:
+        places = zip(arguments.error[rows].tolist(), arguments.position[rows].tolist(), strict=True)
+        messages = [f"not one JSON value: {ERRORS[error]}, at byte {position}" for error, position in places]
+        yield _frame(rows, "arguments.invalid_json", messages, shorten(_texts(arguments, rows)))
+    rows = np.flatnonzero(arguments.state == A_NOT_OBJECT)
+    if rows.size:
+        texts = shorten(_texts(arguments, rows))
+        kinds = [_KINDS.get(text.lstrip()[:1], "a number") for text in texts]
+        messages = [f"arguments must be a JSON object, not {kind}" for kind in kinds]
+        yield _frame(rows, "arguments.not_object", messages, texts)
+    if arguments.number_range.any():
+        yield _out_of_range(arguments)
+    rows = np.flatnonzero(arguments.duplicate_keys)
+    if rows.size:
+        message = "a key stands twice in one object; the last value counts"
+        yield _frame(rows, "arguments.duplicate_keys", message, severity="note")
+    rows = np.flatnonzero(arguments.decoded_times > prescribed) if prescribed is not None else rows[:0]
+    if rows.size:
+        messages = [f"decoded from {times} layers of JSON strings" for times in arguments.decoded_times[rows].tolist()]
+        yield _frame(rows, "arguments.decoded", messages, severity="note")
 
 
 def _texts(arguments: Arguments, rows: npt.NDArray[np.int64]) -> pl.Series:
@@ -246,32 +234,17 @@ def _out_of_range(arguments: Arguments) -> pl.DataFrame:
     tape = arguments.tape
     entries = np.flatnonzero(tape.flags & OUT_OF_RANGE).astype(np.int64)
     calls = np.searchsorted(tape.first, entries, side="right") - 1
-    begins, ends = tape.start[entries].astype(np.int64), tape.end[entries].astype(np.int64)
-    literals = shorten(pieces(arguments.data, begins, ends))
-    return pl.DataFrame(
-        {
-            "call": calls,
-            "code": pl.Series(["arguments.number_range"]).new_from_index(0, entries.size),
-            "path": paths(arguments.data, tape, entries),
-            "message": literals + " lies beyond the range of a double",
-            "value": shown(arguments.data, tape, entries),
-        }
-    )
+    values, places = shown(arguments.data, tape, entries), paths(arguments.data, tape, entries)
+    return _frame(calls, "arguments.number_range", values + " lies beyond the range of a double", values, places)
 
 
 def _frame(
-    rows: npt.NDArray[np.int64], code: str, messages: list[str], values: pl.Series | None = None
+    calls: npt.NDArray[np.int64],
+    code: str,
+    messages: pl.Series | list[str] | str,
+    values: pl.Series | None = None,
+    places: pl.Series | str = "",
+    severity: str = "error",
 ) -> pl.DataFrame:
-    note = code in {"arguments.duplicate_keys", "arguments.decoded"}
-    return pl.DataFrame(
-        {
-            "call": rows,
-            "severity": ["note" if note else "error"] * rows.size,
-            "code": [code] * rows.size,
-            "path": [""] * rows.size,
-            "message": messages,
-            "value": values if values is not None else [None] * rows.size,
-        },
-        schema=COLUMNS,
-        strict=False,
-    )
+    columns = {"call": pl.Series(calls), "severity": severity, "code": code, "path": places, "message": messages}
+    return finding_frame({**columns, "value": values}, schema=COLUMNS)
