@@ -271,7 +271,7 @@ def texts(values: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> Texts:
         values: An Arrow array of any string or binary type, dictionaries included, or an iterable of strings.
 
     Returns:
-        A copy with padding.
+        The texts with padding, not to be written to: copied only where no zero bytes follow them anyway.
 
     Example:
         >>> list(texts(["ab", None, "é"]))
@@ -286,8 +286,10 @@ def texts(values: pa.Array | pa.ChunkedArray | Iterable[str | None]) -> Texts:
     if n == 0:
         return Texts(np.zeros(PADDING, np.uint8), np.zeros(1, np.int64))
     data, offsets = bytes_and_offsets(column)
-    plain = padded(data[offsets[0] : offsets[-1]])
-    return Texts(plain, offsets - offsets[0])
+    first, end = int(offsets[0]), int(offsets[-1])
+    # kernels are compiled for arrays that could be written to
+    is_padded = data.size >= end + PADDING and data.flags.writeable and not data[end : end + PADDING].any()
+    return Texts(data[first : end + PADDING] if is_padded else padded(data[first:end]), offsets - first)
 
 
 def bytes_and_offsets(column: pa.LargeStringArray) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.int64]]:

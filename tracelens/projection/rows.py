@@ -103,7 +103,8 @@ class Found:
         data = np.empty(size + PADDING, np.uint8)
         offsets = np.empty(self.n + 1, np.int64)
         valid = np.empty(self.n, np.bool_)
-        cells.take_texts(self.data, raw, cell.start, cell.end, accept, data, offsets, valid)
+        end = cells.take_texts(self.data, raw, cell.start, cell.end, accept, data, offsets, valid)
+        data[end : end + PADDING] = 0
         return text_array(data, offsets, valid)
 
     def integer(self, name: str) -> pa.Int64Array:

@@ -20,7 +20,13 @@ from tracelens.run.details import pair_details
 from tracelens.run.expected import expected_of
 from tracelens.run.hidden import known_repetition
 from tracelens.run.judging import check_schemas, failures, judge
-from tracelens.run.masks import masked_differences, masked_findings, masked_tables, masked_texts
+from tracelens.run.masks import (
+    masked_differences,
+    masked_findings,
+    masked_tables,
+    masked_texts,
+    suspect_arguments,
+)
 from tracelens.run.matching import Forms, digest_pool, match
 from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
@@ -77,7 +83,8 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     facts = call_facts(batch, calls, codes.names, actual.hi, actual.lo)
     schemas = check_schemas(batch, calls, pool, facts, plan)
     matched = match(batch, calls, expected, (actual, wanted), digests, plan)
-    judged = judge(batch, calls, pool, facts, call_rows, schemas, plan)
+    marks = pool.marks(plan.safety)
+    judged = judge(batch, calls, pool, marks, facts, call_rows, schemas, plan)
     findings = masked_findings(judged.findings, plan)
     held = {name: place(matched, calls, name) for name in dict.fromkeys([OPTIMAL, *plan.suite.match.rows])}
     differs = {
@@ -112,7 +119,8 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     given = columns.numbers(batch.traces["id_given"]).astype(np.bool_)
     content = columns.numbers(batch.traces["record_lo"])
     ids = columns.one_chunk(masked_texts(batch.traces["trace_id"], plan))
-    return Scored(batch, _with_ids(masked_tables(tables, plan), ids), content, given, matched.expected.case)
+    suspects = {} if marks is None else suspect_arguments(marks, pool, expected)
+    return Scored(batch, _with_ids(masked_tables(tables, suspects, plan), ids), content, given, matched.expected.case)
 
 
 def _diagnostics(batch: Batch, facts: CallFacts, plan: Plan) -> dict[str, pa.Array]:

@@ -32,6 +32,7 @@ from tracelens.rungs.state import STATE_RESULTS, state_findings
 from tracelens.suite import Suite
 
 B1 = npt.NDArray[np.bool_]
+U64 = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +120,14 @@ def _by_call(found: pl.DataFrame, facts: CallFacts) -> pl.DataFrame:
 
 
 def judge(
-    batch: Batch, calls: Calls, pool: Pool, facts: CallFacts, rows: pa.Table, schemas: Schemas, plan: Plan
+    batch: Batch,
+    calls: Calls,
+    pool: Pool,
+    marks: U64 | None,
+    facts: CallFacts,
+    rows: pa.Table,
+    schemas: Schemas,
+    plan: Plan,
 ) -> Judged:
     """Run every rung that needs no reference.
 
@@ -127,6 +135,7 @@ def judge(
         batch: The batch.
         calls: Its calls.
         pool: Their arguments.
+        marks: What of them safety has to look at, see `Pool.marks`.
         facts: What is known of the calls.
         rows: The calls as they are stored.
         schemas: Rung one.
@@ -136,7 +145,7 @@ def judge(
     said = [
         _calls(batch, facts, schemas, plan.suite),
         _fields(calls, pool, facts, plan.suite),
-        _safety(batch, pool, facts, rows, plan),
+        _safety(batch, pool, marks, facts, rows, plan),
         _invariants(batch, facts, plan.suite),
         _answers(batch, plan.suite),
         _milestones(batch, rows, plan),
@@ -179,12 +188,13 @@ def _fields(calls: Calls, pool: Pool, facts: CallFacts, suite: Suite) -> Said:
     return Said(_by_call(of_calls(found, np.arange(len(calls.arguments)), calls.arguments.row), facts), {}, [])
 
 
-def _safety(batch: Batch, pool: Pool, facts: CallFacts, rows: pa.Table, plan: Plan) -> Said:
+def _safety(batch: Batch, pool: Pool, marks: U64 | None, facts: CallFacts, rows: pa.Table, plan: Plan) -> Said:
     """The safety patterns."""
     n = batch.traces.num_rows
     if not plan.safety.active:
         return Said(None, {"safety_hits": pa.nulls(n, pa.int32()), "safety_ok": pa.nulls(n, pa.bool_())}, [])
-    findings = scan(with_states_before(batch, rows), batch.traces, plan.safety, pool.as_stored, facts.names)
+    seen = None if marks is None else marks[pool.actual.row]
+    findings = scan(with_states_before(batch, rows), batch.traces, plan.safety, seen, facts.names)
     errors = findings["trace"].filter(findings["severity"] == "error").to_numpy()
     hits, hidden = np.bincount(errors, minlength=n).astype(np.int32), unseen(batch, plan)
     doubtful = ~(_recorded(batch) & _complete(batch)) | hidden

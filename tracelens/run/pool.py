@@ -18,10 +18,13 @@ from tracelens.arguments import Arguments, CallArguments, read_texts
 from tracelens.columns import PADDING, Texts
 from tracelens.kernels.distinct import FREE, enter_texts
 from tracelens.run.names import Names
+from tracelens.rungs.safety.plan import SafetyPlan
+from tracelens.rungs.safety.prefilter import marked
 
 I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 U8 = npt.NDArray[np.uint8]
+U64 = npt.NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +57,6 @@ class Pool:
         code: int32[d], name code of their tool.
         tools: str?[d], its name.
         form: uint8[d].
-        n_actual: The first so many rows are arguments of actual calls, the others of expected ones alone.
         actual: The arguments of the actual calls.
         expected: The arguments of the expected calls.
     """
@@ -64,16 +66,18 @@ class Pool:
     code: I32
     tools: pl.Series
     form: U8
-    n_actual: int
     actual: CallArguments
     expected: CallArguments
 
-    @property
-    def as_stored(self) -> tuple[Texts, I64] | None:
-        """The texts of actual calls and which of them each call has; None where some are stored decoded."""
-        if (self.arguments.decoded_times > 1).any():
+    def marks(self, plan: SafetyPlan) -> U64 | None:
+        """uint64[d], what `prefilter.marks` says of the texts; None where that is not asked, or some are stored decoded.
+
+        Args:
+            plan: What to look for.
+        """
+        if not plan.looks or (self.arguments.decoded_times > 1).any():
             return None
-        return Texts(self.texts.data, self.texts.offsets[: self.n_actual + 1]), self.actual.row
+        return marked(self.texts, plan.look())
 
 
 def pool_arguments(actual: Side, expected: Side, names: Sequence[str]) -> Pool:
@@ -103,7 +107,7 @@ def pool_arguments(actual: Side, expected: Side, names: Sequence[str]) -> Pool:
     sides = [CallArguments.of(read, row) for row in rows]
     code = (salt >> 8).astype(np.int32)
     tools = pl.Series([*names, None], dtype=pl.String).gather(np.where(code < 0, len(names), code))
-    return Pool(texts, read, code, tools, form, counts[1], sides[0], sides[1])
+    return Pool(texts, read, code, tools, form, sides[0], sides[1])
 
 
 def rounds(row: I64, asked: I32, n: int, nothing: int) -> Iterator[tuple[I64, I32]]:

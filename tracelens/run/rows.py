@@ -18,6 +18,7 @@ from tracelens.kernels.reference.values import parse
 from tracelens.normalise.differences import Compared, differences
 from tracelens.run.arrow import constant
 from tracelens.run.calls import Calls
+from tracelens.run.expected import Expected
 from tracelens.run.matching import Matched
 from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
@@ -194,12 +195,8 @@ def step_table(matched: Matched, calls: Calls, codes: NameCodes) -> pa.Table:
 def expected_table(matched: Matched, codes: NameCodes) -> pa.Table:
     """Rows of `expected`: every reference of every trace, with ``trace``; an empty reference has a row of its own."""
     expected = matched.expected
-    counts = np.maximum(expected.count, 1)
-    unit = np.repeat(np.arange(counts.size), counts)
-    position = np.arange(unit.size) - (np.cumsum(counts) - counts)[unit]
-    is_empty = expected.count[unit] == 0
-    row = np.where(is_empty, -1, expected.first[unit] + position)
-    chosen = np.zeros(counts.size, np.bool_)
+    unit, position, row = places_of(expected)
+    chosen = np.zeros(expected.count.size, np.bool_)
     chosen[matched.best] = True
     state = np.where(matched.accepts_any, 2, matched.expected_forms.arguments.state == S_EMPTY).astype(np.int32)
     taken = _taken(expected.calls, row)
@@ -207,7 +204,7 @@ def expected_table(matched: Matched, codes: NameCodes) -> pa.Table:
         {
             "trace": expected.trace[unit].astype(np.uint32),
             "reference_index": expected.reference[unit].astype(np.int32),
-            "expected_index": np.where(is_empty, -1, position).astype(np.int32),
+            "expected_index": position.astype(np.int32),
             "reference_source": coded(expected.from_suite[expected.trace[unit]], ("trace", "suite")),
             "chosen": chosen[unit],
             "tool": codes.coded(_of_rows(matched.expected_forms.code, row)),
@@ -217,6 +214,15 @@ def expected_table(matched: Matched, codes: NameCodes) -> pa.Table:
             "arguments_state": coded(_of_rows(state, row), EXPECTED_STATES),
         }
     )
+
+
+def places_of(expected: Expected) -> tuple[I64, I64, I64]:
+    """For each row of `expected`: its unit, the position there and the row of the expected call; -1 for an empty one."""
+    counts = np.maximum(expected.count, 1)
+    unit = np.repeat(np.arange(counts.size), counts)
+    position = np.arange(unit.size) - (np.cumsum(counts) - counts)[unit]
+    is_empty = expected.count[unit] == 0
+    return unit, np.where(is_empty, -1, position), np.where(is_empty, -1, expected.first[unit] + position)
 
 
 def _taken(calls: pa.Table, rows: I64) -> pa.Table:

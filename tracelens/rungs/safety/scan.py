@@ -20,18 +20,18 @@ from tracelens.rungs.safety.masking import NAME_WINDOWS, WINDOWS, mask
 from tracelens.rungs.safety.plan import SafetyPlan
 from tracelens.rungs.safety.prefilter import marked, marks, own_passes
 
+I64 = npt.NDArray[np.int64]
+U64 = npt.NDArray[np.uint64]
+
 ASKED = ("trace", "call_index", "tool", "arguments", "arguments_state", "executed")
 """Columns of calls that are looked at."""
-
-Given = tuple[Texts, npt.NDArray[np.int64]]
-"""Distinct texts, and which of them each call has."""
 
 
 def scan(
     calls: pa.Table,
     answers: pa.Table,
     plan: SafetyPlan,
-    given: Given | None = None,
+    seen: U64 | None = None,
     names: Sequence[str] | None = None,
 ) -> pl.DataFrame:
     """Safety findings of a batch.
@@ -43,7 +43,7 @@ def scan(
             ``arguments_state`` str, ``executed`` bool; texts may be dictionaries.
         answers: One row per trace: ``trace`` u32, ``final_answer`` str?.
         plan: What to look for.
-        given: The distinct arguments, where the caller has them.
+        seen: uint64[calls], the marks of their arguments, where the caller has them.
         names: All names of tools, where the caller has them.
 
     Returns:
@@ -51,17 +51,16 @@ def scan(
     """
     if not plan.active:
         return NO_FINDINGS
-    return concat_findings([_call_hits(calls, plan, given, names), _answer_hits(answers, plan)])
+    return concat_findings([_call_hits(calls, plan, seen, names), _answer_hits(answers, plan)])
 
 
-def _call_hits(calls: pa.Table, plan: SafetyPlan, given: Given | None, names: Sequence[str] | None) -> pl.DataFrame:
-    suspect, seen = np.zeros(calls.num_rows, np.bool_), np.zeros(calls.num_rows, np.uint64)
+def _call_hits(calls: pa.Table, plan: SafetyPlan, seen: U64 | None, names: Sequence[str] | None) -> pl.DataFrame:
+    suspect = np.zeros(calls.num_rows, np.bool_)
     if plan.own:
         suspect = own_passes(_texts(calls["arguments"]), _texts(calls["tool"]), plan.own)
+    if seen is None:
+        seen = marks(_texts(calls["arguments"]), plan.look()) if plan.looks else np.zeros(calls.num_rows, np.uint64)
     if plan.looks:
-        seen = (
-            marks(_texts(calls["arguments"]), plan.look()) if given is None else marked(given[0], plan.look())[given[1]]
-        )
         loose = _loose(calls["arguments_state"])
         if loose.size:
             seen[loose] = marks(_texts(calls["arguments"].take(pa.array(loose))), plan.look(loose=True))
@@ -163,11 +162,18 @@ def mask_series(values: pl.Series) -> pl.Series:
         >>> mask_series(pl.Series(["a", None, "Bearer q1"])).to_list()
         ['a', None, 'Bearer [secret:bearer:c75de8c1b7c3]']
     """
-    rows = np.flatnonzero(marks(values, look_for((WINDOWS,))))
-    if not rows.size:
-        return values
+    return mask_rows(values, np.flatnonzero(marks(values, look_for((WINDOWS,)))))
+
+
+def secrets_in(texts: Texts) -> I64:
+    """The rows that may hold a secret; all others hold none."""
+    return np.flatnonzero(marked(texts, look_for((WINDOWS,))))
+
+
+def mask_rows(values: pl.Series, rows: I64) -> pl.Series:
+    """`mask_series` where it is known which rows may hold a secret."""
     old = values.gather(rows).to_list()
-    new = [mask(text) for text in old]
+    new = [text and mask(text) for text in old]
     changed = [(row, text) for row, text, before in zip(rows.tolist(), new, old, strict=True) if text != before]
     if not changed:
         return values
@@ -189,17 +195,29 @@ def mask_leaves(paths: pl.Series, values: pl.Series) -> pl.Series:
         >>> mask_leaves(pl.Series(["user", "password"]), pl.Series(['"ann"', '"hunter2"'])).to_list()
         ['"ann"', '"[secret:assigned:f52fbd32b2b3]"']
     """
-    out = mask_series(values)
-    rows = np.flatnonzero(marks(paths, look_for((NAME_WINDOWS,))))
-    rows = rows[out.gather(rows).is_not_null().to_numpy()]
-    if not rows.size:
-        return out
+    rows = named_secrets(paths)
+    return mask_named(mask_series(values), rows, paths.gather(rows).to_list())
+
+
+def named_secrets(paths: pl.Series) -> I64:
+    """The rows whose value may be a secret because of the path to it."""
+    return np.flatnonzero(marks(paths, look_for((NAME_WINDOWS,))))
+
+
+def mask_named(values: pl.Series, rows: I64, paths: Sequence[str]) -> pl.Series:
+    """JSON values in some rows masked by their names.
+
+    Args:
+        values: JSON text of each value.
+        rows: int64[k].
+        paths: Path of the value in each of these rows.
+    """
     new = []
-    for path, value in zip(paths.gather(rows).to_list(), out.gather(rows).to_list(), strict=True):
+    for path, value in zip(paths, values.gather(rows).to_list(), strict=True):
         head = f'"{_last_name(path)}": '
-        masked = mask(head + value)
-        new.append(masked[len(head) :] if masked.startswith(head) else value)
-    return out.clone().scatter(rows.tolist(), new)
+        masked = value and mask(head + value)
+        new.append(masked[len(head) :] if masked and masked.startswith(head) else value)
+    return values.clone().scatter(rows.tolist(), new) if new else values
 
 
 def _last_name(path: str) -> str:
