@@ -105,6 +105,10 @@ def test_several_objects_back_to_back_hide_nothing():
     assert found.select("code", "path", "severity").rows() == [("safety.paths", "path", "error")]
 
 
+def test_a_command_without_arguments_is_no_upload():
+    assert scan(frame((0, 0, "t", '"curl"', "invalid_json", True)), answers("curl"), DEFAULT).height == 0
+
+
 def test_free_text_tools_are_read_as_commands():
     found = scan(frame((0, 0, "bash", "echo $(id)", "text", True)), answers(), DEFAULT)
     assert codes(found) == {"safety.shell"}

@@ -39,7 +39,7 @@ def _uploads(text: str, found: re.Match[str]) -> bool:
     words = arguments_of(text, found)[:_MOST_WORDS]
     line = re.split(r"[\n;]", text[found.end() : found.end() + LONGEST_TEXT], maxsplit=1)[0]
     computed = bool(re.search(r"""(?:-d|--data[\w-]*|--json)[\s=]*["']?[^\s"']*(?:\$\(|`|<\()""", line))
-    for word, following in zip(words, [*words[1:], ""], strict=True):
+    for word, following in itertools.zip_longest(words, words[1:], fillvalue=""):
         name = word.partition("=")[0]
         if name == "--upload-file" or re.fullmatch(r"-[a-zA-Z]*T.*", word):
             return True
