@@ -58,6 +58,18 @@ def not_digits(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba p
 
 
 @intrinsic
+def before_values(typing: Any, buf: Any, at: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The commas and opening brackets."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        text = _loaded(context, builder, signature, args)
+        bracket = builder.icmp_signed("==", builder.or_(text, _splat(0x20)), _splat(0x7B))
+        return _mask(builder, builder.or_(bracket, builder.icmp_signed("==", text, _splat(0x2C))))
+
+    return types.uint64(buf, types.int64), codegen
+
+
+@intrinsic
 def equal_to(typing: Any, buf: Any, at: Any, byte: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
     """The bytes that equal ``byte``."""
 

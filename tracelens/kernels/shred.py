@@ -12,6 +12,7 @@ import numpy as np
 from numba import njit
 
 from tracelens.kernels.hash import hash_key_bytes
+from tracelens.kernels.lanes import LANES, before_values
 from tracelens.kernels.scan import (
     ARRAY,
     DEAD,
@@ -31,10 +32,14 @@ from tracelens.kernels.scan import (
     scan_scalar,
     skip_space,
 )
-from tracelens.kernels.words import PADDING, inlined, lean, pointer
+from tracelens.kernels.sorting import stable_order
+from tracelens.kernels.words import PADDING, byte_at, inlined, lean, ones, pointer
 
 # Arguments nested deeper than this are refused: a validator that recurses in Python would not survive them.
 MAX_DEPTH = 128
+
+FEW = 16
+"""Members of an object that are compared each with each."""
 
 
 class Tape(NamedTuple):
@@ -72,11 +77,16 @@ class Tape(NamedTuple):
 @lean
 def count_values(data: np.ndarray, begin: np.ndarray, end: np.ndarray) -> int:
     """An upper bound of the number of values in the texts: every value follows a comma, a bracket or nothing."""
+    buf = pointer(data)
     total = np.int64(begin.size)
     for t in range(begin.size):
-        for i in range(begin[t], end[t]):
-            c = data[i]
-            total += np.int64((c == 44) | (c == 91) | (c == 123))
+        i, stop = begin[t], end[t]
+        while i < stop:
+            marks = before_values(buf, i)
+            if stop - i < LANES:
+                marks &= (np.uint64(1) << np.uint64(stop - i)) - np.uint64(1)
+            total += ones(marks)
+            i += LANES
     return total
 
 
@@ -147,8 +157,25 @@ def same_key(buf: np.ndarray, tape: Tape, a: int, b: int) -> bool:
     return True
 
 
+@lean
+def mark_among_few(buf: np.ndarray, tape: Tape, container: int, stop: int) -> bool:
+    """`mark_among_many` by comparing every two members."""
+    found = False
+    a = container + 1
+    while a < stop:
+        b = np.int64(tape.next[a])
+        while b < stop and not (tape.key_hash[a] == tape.key_hash[b] and same_key(buf, tape, a, b)):
+            b = np.int64(tape.next[b])
+        if b < stop:
+            tape.flags[a] |= DEAD
+            tape.size[container] -= 1
+            found = True
+        a = np.int64(tape.next[a])
+    return found
+
+
 @njit(nogil=True, cache=True)
-def mark_duplicates(buf: np.ndarray, tape: Tape, container: int, stop: int) -> bool:
+def mark_among_many(buf: np.ndarray, tape: Tape, container: int, stop: int) -> bool:
     """Mark every member of an object that a later one with the same key overrides; the last one counts."""
     n = tape.size[container]
     members = np.empty(n, dtype=np.int64)
@@ -159,7 +186,7 @@ def mark_duplicates(buf: np.ndarray, tape: Tape, container: int, stop: int) -> b
         hashes[k] = tape.key_hash[entry]
         entry = np.int64(tape.next[entry])
         k += 1
-    order = np.argsort(hashes, kind="mergesort")
+    order = stable_order(hashes, hashes)
     found = False
     for k in range(1, n):
         a, b = members[order[k - 1]], members[order[k]]
@@ -170,13 +197,30 @@ def mark_duplicates(buf: np.ndarray, tape: Tape, container: int, stop: int) -> b
     return found
 
 
+@njit(nogil=True, cache=True)
+def mark_duplicates(buf: np.ndarray, tape: Tape, first: int, stop: int) -> bool:
+    """Search the objects among the entries ``first`` to ``stop`` whose flag DEAD says that they must be searched.
+
+    Inner ones come first: the flag of a container is free again when the object around it is searched.
+    """
+    found = False
+    for entry in range(stop - 1, first - 1, -1):
+        if tape.kind[entry] == OBJECT and tape.flags[entry] & DEAD:
+            tape.flags[entry] &= np.uint8(255 - DEAD)
+            if tape.size[entry] <= FEW:
+                found |= mark_among_few(buf, tape, entry, np.int64(tape.next[entry]))
+            else:
+                found |= mark_among_many(buf, tape, entry, np.int64(tape.next[entry]))
+    return found
+
+
 @inlined
-def open_value(tape: Tape, n: int, start: int, parent: int) -> None:
-    """Begin the entry of a value at ``start`` that is no member."""
+def open_value(tape: Tape, n: int, start: int, parent: int, key_start: int, key_end: int, key_hash: np.uint64) -> None:
+    """Begin the entry of a value at ``start``."""
     tape.start[n] = start
-    tape.key_start[n] = -1
-    tape.key_end[n] = -1
-    tape.key_hash[n] = 0
+    tape.key_start[n] = key_start
+    tape.key_end[n] = key_end
+    tape.key_hash[n] = key_hash
     tape.parent[n] = parent
     tape.size[n] = 0
     tape.index[n] = 0
@@ -186,116 +230,88 @@ def open_value(tape: Tape, n: int, start: int, parent: int) -> None:
 
 
 @inlined
-def read_key(
-    buf: np.ndarray, i: int, end: int, tape: Tape, n: int, parent: int, scratch: np.ndarray
-) -> tuple[int, int]:
-    """Scan a member's key at ``i`` into the entry ``n`` of its value: ``(start of the value, key flags)``."""
-    value, stop, flags = scan_key(buf, i, end)
-    if value < 0:
-        return value, stop
-    open_value(tape, n, value, parent)
-    tape.key_start[n] = i + 1
-    tape.key_end[n] = stop
-    tape.key_hash[n] = key_hash_of(buf, i + 1, stop, flags, scratch)
-    entry_flags = 0
-    if flags & ESCAPED:
-        entry_flags |= KEY_ESCAPED
-    if flags & NON_ASCII:
-        entry_flags |= KEY_NON_ASCII
-    return value, entry_flags
-
-
-@njit(nogil=True, cache=True)
 def shred_text(
     buf: np.ndarray, begin: int, end: int, tape: Tape, n: int, scratch: np.ndarray, seen: np.ndarray, max_depth: int
 ) -> tuple[int, int, bool]:
-    """Shred one text to the entries from ``n``: ``(entry after the last, error position, had duplicates)``.
+    """Shred one text to the entries from ``n``: ``(entry after the last, error position, whether to search)``.
 
     A refused text gives ``(-code, position, False)``. ``seen`` holds, per depth, a 64-bit sketch of the keys so
-    far: only an object whose sketch clashes is searched for duplicates.
+    far: an object whose sketch clashes gets the flag DEAD and is to be searched for duplicates.
     """
     i = skip_space(buf, begin, end)
     if i >= end:
         return -E_EMPTY, i, False
-    parent, depth, flags, duplicates = -1, 0, 0, False
-    open_value(tape, n, i, -1)
+    parent, depth, flags, clash = -1, 0, 0, False
+    is_object = False
+    open_value(tape, n, i, -1, -1, -1, np.uint64(0))
     while True:
         # The value of entry n starts at i.
-        c = buf[i]
-        if c == 123 or c == 91:
+        c = byte_at(buf, i)
+        ended = c != 123 and c != 91
+        if ended:
+            p, kind, info = scan_scalar(buf, i, end)
+            if p < 0:
+                return p, kind, False
+            inset = kind == STRING
+            tape.kind[n] = kind
+            tape.flags[n] = flags | info
+            tape.start[n] = i + inset
+            tape.end[n] = p - inset
+            n += 1
+            tape.next[n - 1] = n
+            i = p
+        else:
             depth += 1
             if depth > max_depth:
                 return -E_DEPTH, i, False
-            tape.kind[n] = OBJECT if c == 123 else ARRAY
+            is_object = c == 123
+            tape.kind[n] = OBJECT if is_object else ARRAY
             tape.flags[n] = flags
             seen[depth] = 0
             parent = n
             n += 1
             i = skip_space(buf, i + 1, end)
-            if i >= end:
-                return -E_END, end, False
-            if buf[i] != c + 2:
-                flags = 0
-                if c == 123:
-                    i, flags = read_key(buf, i, end, tape, n, parent, scratch)
-                    if i < 0:
-                        return i, flags, False
-                    seen[depth] = np.uint64(1) << (tape.key_hash[n] & np.uint64(63))
-                else:
-                    open_value(tape, n, i, parent)
-                continue
-        else:
-            p, kind, info = scan_scalar(buf, i, end)
-            if p < 0:
-                return p, kind, False
-            tape.kind[n] = kind
-            tape.flags[n] = flags | info
-            tape.end[n] = p
-            if kind == STRING:
-                tape.start[n] = i + 1
-                tape.end[n] = p - 1
-            n += 1
-            tape.next[n - 1] = n
-            i = p
-        # After a value (or at the bracket of an empty container): close what ends, then begin the next value.
-        while True:
+            ended = i < end and byte_at(buf, i) == c + 2
+        # After a value, or at the bracket of an empty container: close what ends.
+        while ended:
             i = skip_space(buf, i, end)
             if parent < 0:
-                if i < end:
-                    return -E_TRAILING, i, False
-                return n, 0, duplicates
+                return (-E_TRAILING, i, False) if i < end else (n, 0, clash)
             if i >= end:
                 return -E_END, end, False
-            c = buf[i]
-            is_object = tape.kind[parent] == OBJECT
-            if c == 44 and tape.size[parent] > 0:
-                i = skip_space(buf, i + 1, end)
-                if i >= end:
-                    return -E_END, end, False
-                flags = 0
-                if is_object:
-                    i, flags = read_key(buf, i, end, tape, n, parent, scratch)
-                    if i < 0:
-                        return i, flags, False
-                    bit = np.uint64(1) << (tape.key_hash[n] & np.uint64(63))
-                    if seen[depth] & bit:
-                        tape.flags[parent] |= DEAD
-                    seen[depth] |= bit
-                else:
-                    open_value(tape, n, i, parent)
-                break
-            if c != (125 if is_object else 93):
-                return -E_CHAR, i, False
+            c = byte_at(buf, i)
             i += 1
-            tape.end[parent] = i
-            tape.next[parent] = n
-            if tape.flags[parent] & DEAD:
-                # Here DEAD only says that the sketch clashed; no finished container keeps it by this route.
-                tape.flags[parent] &= np.uint8(255 - DEAD)
-                if mark_duplicates(buf, tape, parent, n):
-                    duplicates = True
-            parent = np.int64(tape.parent[parent])
-            depth -= 1
+            if c == 44:
+                i = skip_space(buf, i, end)
+                ended = False
+            elif c == (125 if is_object else 93):
+                tape.end[parent] = i
+                tape.next[parent] = n
+                parent = np.int64(tape.parent[parent])
+                depth -= 1
+                is_object = parent >= 0 and tape.kind[parent] == OBJECT
+            else:
+                return -E_CHAR, i - 1, False
+        if i >= end:
+            return -E_END, end, False
+        # The next element or key starts at i.
+        flags = 0
+        if not is_object:
+            open_value(tape, n, i, parent, -1, -1, np.uint64(0))
+            continue
+        key = i + 1
+        i, stop, info = scan_key(buf, i, end)
+        if i < 0:
+            return i, stop, False
+        key_hash = key_hash_of(buf, key, stop, info, scratch)
+        open_value(tape, n, i, parent, key, stop, key_hash)
+        if info != 0:
+            flags = KEY_ESCAPED * (info & ESCAPED != 0) + KEY_NON_ASCII * (info & NON_ASCII != 0)
+        bit = np.uint64(1) << (key_hash & np.uint64(63))
+        if seen[depth] & bit:
+            tape.flags[parent] |= DEAD
+            clash = True
+        seen[depth] |= bit
 
 
 @njit(nogil=True, cache=True)
@@ -335,12 +351,12 @@ def shred_texts(
         duplicates[t] = False
         if not wanted[t]:
             continue
-        after, at, twice = shred_text(text, begin[t], end[t], entries, n, room, seen, max_depth)
+        after, at, clash = shred_text(text, begin[t], end[t], entries, n, room, seen, max_depth)
         if after < 0:
             error[t] = -after
             position[t] = at - begin[t]
             continue
-        duplicates[t] = twice
+        duplicates[t] = clash and mark_duplicates(text, entries, n, after)
         n = after
     tape.first[begin.size] = n
     return n

@@ -120,6 +120,16 @@ def leading_zeros(typing: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes
     return types.int64(types.uint64), codegen
 
 
+@intrinsic
+def ones(typing: Any, word: Any) -> Any:  # noqa: ARG001 - Numba passes the typing context
+    """The number of set bits of a ``uint64``, as ``int64``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001 - fixed by Numba
+        return builder.ctpop(args[0])
+
+    return types.int64(types.uint64), codegen
+
+
 @inlined
 def byte_mask(word: np.uint64, pattern: np.uint64) -> np.uint64:
     """The high bit of each byte of ``word`` that equals the byte repeated in ``pattern``.
