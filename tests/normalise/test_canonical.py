@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tracelens import columns
@@ -210,6 +210,9 @@ def test_equal_values_have_equal_digests() -> None:
 
 
 @given(arguments, arguments)
+@example("{}", '{"x":1}')
+@example('{"x":1,"y":{}}', "{}")
+@example("{}", "{}")
 @settings(max_examples=150)
 def test_differences_equal_the_reference(left: str, right: str) -> None:
     for tool in (0, 1):

@@ -1,6 +1,6 @@
 """Leaf by leaf: which leaves of two shredded values stand at the same path, and whether they are equal.
 
-A leaf is a scalar, an empty container, or anything that is compared as a whole (an ignored value, an array as a
+A leaf is a scalar, an empty container (but no arguments at all are no leaf), or anything that is compared as a whole (an ignored value, an array as a
 multiset or set, a value under a rule list).
 """
 
@@ -72,7 +72,11 @@ def leaves_of(side: Side, trie: RuleTrie, text: int, out: np.ndarray) -> int:
         rule = trie.rule[side.node[e]] if side.node[e] >= 0 else R_DEFAULT
         if tape.flags[e] & DEAD:
             e = np.int64(tape.next[e])
-        elif tape.kind[e] >= OBJECT and tape.size[e] > 0 and rule <= R_EXACT:
+        elif (
+            tape.kind[e] >= OBJECT
+            and rule <= R_EXACT
+            and (tape.size[e] > 0 or (tape.parent[e] < 0 and tape.kind[e] == OBJECT))
+        ):
             e += 1
         else:
             out[n] = e

@@ -44,6 +44,14 @@ def test_paths_of_leaves_and_empty_containers() -> None:
     assert rows('{"a": {}}', '{"a": {"x": 1}}') == [("a", "unexpected", "{}", None), ("a.x", "missing", None, "1")]
 
 
+def test_no_arguments_at_all_are_no_leaf() -> None:
+    assert rows("{}", '{"x": 1}') == [("x", "missing", None, "1")]
+    assert rows('{"x": 1}', "{}") == [("x", "unexpected", "1", None)]
+    assert rows('{"x": 1}', '{"$literal": {}}') == [("x", "unexpected", "1", None)]
+    assert rows("{}", "{}") == []
+    assert rows("{}", '{"$any": true}') == [("", "not_compared", "{}", '{"$any":true}')]
+
+
 def test_true_is_not_one() -> None:
     assert rows('{"level": true, "tags": [1, 0]}', '{"level": 1, "tags": [true, 0.0]}') == [
         ("level", "differs", "true", "1"),

@@ -1,6 +1,6 @@
 """What differs between two calls' arguments, leaf by leaf.
 
-A leaf is a scalar, an empty container, or a container that is compared as a whole: ignored, a multiset or set, a
+A leaf is a scalar, an empty container (but no arguments at all are no leaf), or a container that is compared as a whole: ignored, a multiset or set, a
 value under a rule list, or one that a matcher is held against.
 """
 
@@ -108,7 +108,7 @@ def _expected_leaves(
         yield from _expected_leaves(found[1], rules, path, number, literal=True)
     elif found is not None:
         yield path, _Leaf(value, number)
-    elif _is_leaf(value, rules, number):
+    elif _is_leaf(value, rules, number, path):
         yield path, _Leaf(value, number, literal)
     else:
         for part in value if is_object(value) else range(len(value)):
@@ -120,14 +120,15 @@ def _leaves(
     value: Value, rules: Rules, path: Path, number: int, cuts: AbstractSet[Path]
 ) -> Iterator[tuple[Path, _Leaf]]:
     """The leaves of an actual value; where the expected one has a matcher the whole value is one."""
-    if path in cuts or _is_leaf(value, rules, number):
+    if path in cuts or _is_leaf(value, rules, number, path):
         yield path, _Leaf(value, number)
     else:
         for part in value if is_object(value) else range(len(value)):
             yield from _leaves(value[part], rules, (*path, part), rules.child(number, part), cuts)
 
 
-def _is_leaf(value: Value, rules: Rules, number: int) -> bool:
+def _is_leaf(value: Value, rules: Rules, number: int, path: Path) -> bool:
     node = rules.nodes[number]
-    container = is_object(value) or is_array(value)
-    return not container or not value or node.is_whole or canonical_leaf(value, node.rule) is not None
+    if node.is_whole or not (is_object(value) or is_array(value)) or canonical_leaf(value, node.rule) is not None:
+        return True
+    return not value and not (path == () and is_object(value))
