@@ -62,6 +62,9 @@ def test_every_route_without_thresholds(tmp_path):
         ({"accuracy_optimal": 0.5}, None),
         ({"accuracy_optimal": 0.51}, 4),
         ({"accuracy_optimal": 1.0, "strict": 1.0}, 3),
+        ({"n_exact_optimal": 1}, None),
+        ({"n_exact_optimal": 2, "strict": 1.0}, 2),
+        ({"n_exact_positional": 1}, 2),
         ({}, None),
     ],
 )

@@ -275,6 +275,7 @@ sql = "select 1"
         ({"thresholds": {"f1": "1"}}, "thresholds.f1: should be a number, not '1'"),
         ({"thresholds": {"f1": float("nan")}}, "a finite number"),
         ({"thresholds": {"first_divergence": 1}}, "unknown score 'first_divergence'"),
+        ({"thresholds": {"n_extra_optimal": 0}}, "a threshold is a least value"),
         ({"milestones": {"must_call": [{"tool": "a", "arguments": {"x": {"$regex": "["}}}]}}, "no regular expression"),
         ({"milestones": {"must_call": [{"tool": "a", "arguments": {"x": {"$any": False}}}]}}, "$any should be true"),
         ({"milestones": {"order": [["a"]]}}, "milestones.order[0]"),

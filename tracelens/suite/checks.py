@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tracelens.errors import did_you_mean
 from tracelens.suite.model import SuiteFile
-from tracelens.suite.names import DIALECTS, SCORES
+from tracelens.suite.names import DIALECTS, PAIRS, SCORES
 from tracelens.suite.problems import Problems
 from tracelens.suite.tools import Agent, Tool
 
@@ -78,9 +78,11 @@ def _thresholds(model: SuiteFile, where: Place, problems: Problems) -> None:
             problems.add(place, f"unknown dialect {dialect!r}", did_you_mean(dialect, DIALECTS) or known)
     for score in model.thresholds or {}:
         dialect, mark, _ = score.partition("__")
-        if score in SCORES or (mark and dialect in model.match.dialects):
+        if score in SCORES or score in PAIRS or (mark and dialect in model.match.dialects):
             continue
-        hint = did_you_mean(score, SCORES) or f"scores are {', '.join(SCORES)}"
+        hint = did_you_mean(score, (*SCORES, *PAIRS)) or f"scores are {', '.join(SCORES)}"
+        if score.startswith("n_"):
+            hint = f"a threshold is a least value, so of the counts only these can have one: {', '.join(PAIRS)}"
         if mark and dialect in DIALECTS:
             hint = f"add {dialect!r} to match.dialects"
         problems.add(where(["thresholds", score]), f"unknown score {score!r}", hint)

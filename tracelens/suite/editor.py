@@ -16,14 +16,15 @@ def suite_json_schema() -> dict[str, Any]:
         ['agents', 'answer', 'check']
     """
     from tracelens.suite.model import SuiteFile
-    from tracelens.suite.names import SCORES, best_value
+    from tracelens.suite.names import PAIRS, SCORES, best_value
 
     schema = SuiteFile.model_json_schema(by_alias=True)
     schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema, "title": "TraceLens suite"}
     schema["properties"]["thresholds"] = {
         "description": schema["properties"]["thresholds"]["description"],
         "type": "object",
-        "properties": {score: {"type": "number", "minimum": 0, "maximum": best_value(score)} for score in SCORES},
+        "properties": {score: {"type": "number", "minimum": 0, "maximum": best_value(score)} for score in SCORES}
+        | {count: {"type": "number", "minimum": 0} for count in PAIRS},
         "patternProperties": {"__": {"type": "number"}},
         "additionalProperties": False,
     }

@@ -54,7 +54,7 @@ class SuiteFile(Block):
     wrappers: dict[Name, Wrapper] = Field(default_factory=dict)
     """Dispatcher tools whose arguments hold the real call."""
     thresholds: dict[str, float] | None = None
-    """Lowest acceptable value by score; without it a trace with a reference needs accuracy_optimal = 1."""
+    """Lowest acceptable value by score or number of exact pairs; without it a trace with a reference needs accuracy_optimal = 1."""
     milestones: Milestones | None = None
     """Calls that must appear in every case."""
     invariants: Invariants = Invariants()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Literal
 
 Pack = Literal["shell", "paths", "secrets", "destructive", "network"]
@@ -13,6 +14,9 @@ SCORES = (
     "accuracy_positional", "accuracy_best_unused", "accuracy_optimal", "accuracy_graded", "golden_score",
 )  # fmt: skip
 """Columns of ``traces`` that a threshold may name: where more is better and 1 (``golden_score``: 100) is perfect."""
+
+PAIRS = tuple(f"n_exact_{pairing}" for pairing in ("positional", "best_unused", "optimal"))
+"""Counts of pairs that a threshold may name: how many calls must be right."""
 
 DIALECTS: tuple[str, ...] = ()
 """Named bundles of another library's definitions, whose columns are ``<dialect>__<metric>``."""
@@ -52,4 +56,6 @@ def best_value(score: str) -> float:
         >>> best_value("golden_score"), best_value("f1")
         (100.0, 1.0)
     """
+    if score in PAIRS:
+        return math.inf
     return 100.0 if score.rpartition("__")[2] == "golden_score" else 1.0
