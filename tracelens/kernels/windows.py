@@ -113,14 +113,16 @@ def pair_bits(word: np.uint64, number: int, look: Look) -> np.uint64:
     return look.pairs[np.int64((word >> np.uint64(16 * number)) & _PAIR)]
 
 
-@lean
+@inlined
 def check_word(
     at: Any, start: int, end: int, pos: int, word: np.uint64, last: np.uint64, seen: np.uint64, look: Look
 ) -> np.uint64:
     """``seen`` and the groups of those patterns whose second pair is one of four, in ``word`` and from ``pos`` on."""
     for number in range(4):
         bits = pair_bits(word, number, look)
-        seen = check_at(at, start, end, pos + 2 * number - 2, last & (bits >> _SECOND), seen, look)
+        hits = last & (bits >> _SECOND)
+        if hits:
+            seen = check_at(at, start, end, pos + 2 * number - 2, hits, seen, look)
         last = bits
     return seen
 
