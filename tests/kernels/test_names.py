@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tracelens.kernels.align import (
     CORRECT,
     MISSING,
+    STRIDE,
     UNEXPECTED,
     Steps,
     align_short_units,
@@ -99,13 +100,14 @@ def steps(a: Names, e: Names, flags: np.ndarray) -> list[tuple[int, int, int]]:
     room = 2 * (len(a) + len(e))
     out = Steps(np.empty(room, np.int64), *(np.empty(room, np.int32) for _ in range(4)))
     x, y = coded(a, e)
-    count = align_units(np.repeat(unit(a, e), 2, axis=0), x, flags, y, out)
+    lines = np.empty(STRIDE + 1, np.uint64)
+    count = align_units(np.repeat(unit(a, e), 2, axis=0), x, flags, y, lines, out)
     half = count // 2
     assert out.unit[:count].tolist() == [0] * half + [1] * half
     assert out.index[:count].tolist() == [*range(half), *range(half)]
     rows = list(zip(*(column[:count].tolist() for column in out[2:]), strict=True))
     if is_short(len(a), len(e)) and not flags.any():
-        assert align_short_units(unit(a, e), x, y, out) == half
+        assert align_short_units(unit(a, e), x, y, lines, out) == half
         assert list(zip(*(column[:half].tolist() for column in out[2:]), strict=True)) == rows[:half]
     assert rows[:half] == rows[half:]
     return rows[:half]

@@ -205,10 +205,9 @@ def align_long(a: I32, joined: B1, e: I32, unit: int, at: int, out: Steps) -> in
     return steps
 
 
-@njit(nogil=True, cache=True, _nrt=True)
-def align_short_units(units: I64, a_code: I32, e_code: I32, steps: Steps) -> int:
+@lean
+def align_short_units(units: I64, a_code: I32, e_code: I32, lines: U64, steps: Steps) -> int:
     """`align_units` where every unit is short and no calls are parallel: small, so that it is compiled in no time."""
-    lines = np.empty(STRIDE + 1, np.uint64)
     a, e, kept, out = pointer(a_code), pointer(e_code), pointer(lines), step_pointers(steps)
     at = 0
     for u in range(units.shape[0]):
@@ -217,7 +216,7 @@ def align_short_units(units: I64, a_code: I32, e_code: I32, steps: Steps) -> int
 
 
 @njit(nogil=True, cache=True, _nrt=True)
-def align_units(units: I64, a_code: I32, joined: B1, e_code: I32, steps: Steps) -> int:
+def align_units(units: I64, a_code: I32, joined: B1, e_code: I32, lines: U64, steps: Steps) -> int:
     """Align every unit, parallel calls in the order that matches most.
 
     Args:
@@ -225,12 +224,12 @@ def align_units(units: I64, a_code: I32, joined: B1, e_code: I32, steps: Steps) 
         a_code: Name codes of all actual calls, int32.
         joined: Whether a call may be reordered with its predecessor, bool.
         e_code: Name codes of all expected calls.
+        lines: Scratch space, uint64 [STRIDE + 1].
         steps: Filled, unit by unit; room for all calls of all units.
 
     Returns:
         How many steps there are.
     """
-    lines = np.empty(STRIDE + 1, np.uint64)
     a, e, kept, out = pointer(a_code), pointer(e_code), pointer(lines), step_pointers(steps)
     at = 0
     for u in range(units.shape[0]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from tracelens.kernels.align import Steps, align_short_units, align_units, is_short
+from tracelens.kernels.align import STRIDE, Steps, align_short_units, align_units, is_short
 from tracelens.rungs.units import B1, CallArrays, Names, Units
 
 STEP_STATUSES = ("correct", "unexpected", "missing")
@@ -36,10 +36,11 @@ def steps_of(units: Units, a: CallArrays, e: CallArrays, joined: B1 | None = Non
     room = int(units.a_count.sum() + units.e_count.sum())
     index, actual, expected, status = (np.empty(room, np.int32) for _ in range(4))
     steps = Steps(np.empty(room, np.int64), index, actual, expected, status)
+    lines = np.empty(STRIDE + 1, np.uint64)
     a_code = np.where(a.malformed, np.int32(-1), a.code)
     flags = np.zeros(len(a), np.bool_) if joined is None else joined
     if is_short(units.a_count.max(initial=0), units.e_count.max(initial=0)) and not flags.any():
-        n = align_short_units(units.table, a_code, e.code, steps)
+        n = align_short_units(units.table, a_code, e.code, lines, steps)
     else:
-        n = align_units(units.table, a_code, flags, e.code, steps)
+        n = align_units(units.table, a_code, flags, e.code, lines, steps)
     return Steps(steps.unit[:n], index[:n], actual[:n], expected[:n], status[:n])
