@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -117,6 +117,20 @@ REJECTS = _schema(source=TEXT, line=pa.int64(), offset=pa.int64(), reason=TEXT, 
 it could be read), why, and its first 200 characters."""
 
 
+class Remark(NamedTuple):
+    """Something about some values of an input.
+
+    Attributes:
+        text: What is the matter, the same for all of them.
+        number: How many there are.
+        place: Where the first one stands.
+    """
+
+    text: str
+    number: int
+    place: str
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Whole traces, as tables that share the number ``trace``.
@@ -131,6 +145,7 @@ class Batch:
         notes: Remarks about the source, once each (for instance that a format does not record something).
         records: uint64[n, 2]: digests (high, low) that identify the input when hashed in order, whatever the blocks it
             was read in: of every record's bytes, bad and blank ones included, or of a table's files or rows.
+        remarks: What was odd about values of the input; those of equal text are added up over the batches.
         masked_answers: bool[traces]: whether a secret was masked in the final answer; None where nothing of the batch
             is masked, as in every batch that does not come from a stored run.
     """
@@ -143,6 +158,7 @@ class Batch:
     n_blank: int = 0
     notes: tuple[str, ...] = ()
     records: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
+    remarks: tuple[Remark, ...] = ()
     masked_answers: npt.NDArray[np.bool_] | None = None
 
     def checked(self) -> Batch:

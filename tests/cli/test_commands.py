@@ -129,6 +129,21 @@ def test_an_interrupt_is_not_a_crash(tl, monkeypatch):
     assert tl("score", "in.jsonl") == (130, "", "interrupted\n")
 
 
+def test_score_ends_with_the_notes_of_the_run(tl, tmp_path):
+    rows = [{"trace_id": "a", "tool_calls": [{"name": "f", "turn": 2**40}, {"name": "f", "status": "odd"}]}]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    code, out, error = tl("score", tmp_path / "in.jsonl", "--out", tmp_path / "out", "--quiet")
+    assert code == 0
+    assert "note" not in out
+    notes = [line for line in error.splitlines() if line.startswith("note: ")]
+    assert [note.split(" is ")[0] for note in notes] == ["note: a call's status", "note: a call's turn"]
+    assert notes[1].endswith("(1 time, first at in.jsonl:1, call 0)")
+    again = tl("rescore", tmp_path / "out", "--suite", tmp_path / "suite.toml")
+    assert again[0] == 2
+    (tmp_path / "suite.toml").write_text('name = "other"\n')
+    assert notes[1] in tl("rescore", tmp_path / "out", "--suite", tmp_path / "suite.toml")[2]
+
+
 def test_rescore_adds_a_run_to_the_same_folder(tl, engine, tmp_path):
     fake_run(tmp_path, "aa")
     (tmp_path / "suite.toml").write_text('name = "other"\n')

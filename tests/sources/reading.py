@@ -31,7 +31,17 @@ def read(source, format="auto", **options):
     out["n_records"] = sum(batch.n_records for batch in found)
     out["n_blank"] = sum(batch.n_blank for batch in found)
     out["notes"] = sorted({note for batch in found for note in batch.notes})
+    out["remarks"] = added_up(each for batch in found for each in batch.remarks)
     out["records"] = b"".join(batch.records.tobytes() for batch in found)
+    return out
+
+
+def added_up(remarks):
+    """Number and first place of remarks by text."""
+    out = {}
+    for text, count, place in remarks:
+        before = out.get(text, (0, place))
+        out[text] = (before[0] + count, before[1])
     return out
 
 

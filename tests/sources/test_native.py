@@ -165,7 +165,8 @@ def test_unknown_status_is_null_and_noted(tmp_path):
         write(tmp_path, ['{"tool_calls":[{"name":"a","status":"done"},{"name":"a","status":"denied"},{"name":"a"}]}'])
     )
     assert [row["status"] for row in got["calls"]] == [None, "denied", None]
-    assert got["notes"] == ["a call's status is none of ok, error and denied, and counts as unknown"]
+    text = "a call's status is none of ok, error and denied, and counts as unknown"
+    assert got["remarks"] == {text: (1, "traces.jsonl:1, call 0")}
 
 
 B40 = [

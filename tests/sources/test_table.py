@@ -150,7 +150,7 @@ def test_ids_are_text_and_forms_may_be_given():
         ({"trace_id": ["a"], "name": ["x"], "arguments": [{"q": 1}]}, r"struct<q: int64>.*to_json\(column\)"),
         ({"trace_id": ["a"], "name": ["x"], "result": [[1]]}, "already lost"),
         ({"trace_id": [1.5], "name": ["x"]}, "cannot be read as text"),
-        ({"trace_id": ["a"], "name": ["x"], "turn": ["first"]}, "cannot be read as whole"),
+        ({"trace_id": ["a"], "name": ["x"], "turn": [[1]]}, "cannot be read as whole"),
     ],
 )
 def test_tables_that_cannot_be_right_are_refused_with_a_remedy(columns, message):

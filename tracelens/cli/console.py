@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracelens.errors import TraceLensError
@@ -77,6 +77,20 @@ def print_json(value: Any) -> None:
 def say(text: str) -> None:
     """Some lines to standard error."""
     print_lines([[(safe(line), "dim")] for line in text.split("\n")], error=True)
+
+
+def print_notes(notes: Sequence[str], most: int = 20) -> None:
+    """What the reader of a run should know, to standard error.
+
+    Args:
+        notes: Sentences of the run.
+        most: How many are printed; the rest is counted.
+    """
+    lines: list[Line] = [[("note: ", "warn"), (safe(note), "")] for note in notes[:most]]
+    if len(notes) > most:
+        lines.append([(f"and {len(notes) - most:,} more notes, in the column notes of the table runs", "dim")])
+    if lines:
+        print_lines([[], *lines], error=True)
 
 
 def print_error(error: TraceLensError) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from tracelens.cli.console import print_error, print_json, print_lines, say
+from tracelens.cli.console import print_error, print_json, print_lines, print_notes, say
 from tracelens.errors import InputError, UsageError, counted
 from tracelens.results.page import safe
 
@@ -79,6 +79,7 @@ def show(results: Results, *, json: bool, kept: bool, max_rejects: int | None = 
         print_json(summary.to_dict() | ({"path": str(results.path)} if kept else {}))
     else:
         print_lines(summary.lines())
+    print_notes(results.runs["notes"].explode().drop_nulls().to_list())
     if kept:
         folder = results.path.parent.parent
         example = next((row["example_trace_id"] for row in summary.reasons), "TRACE")

@@ -9,7 +9,6 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracelens import columns
 from tracelens.columns import PADDING, TIME, offsets_of, text_array
@@ -118,12 +117,6 @@ class Found:
             outcome[row] = cells.GOOD if whole else cells.INVALID
             out[row] = rounded if whole else 0
         return pa.array(out, mask=outcome != cells.GOOD)
-
-    def small(self, name: str) -> pa.Int32Array:
-        """Numbers with a whole value within int32; other cells are null."""
-        wide = self.integer(name)
-        fits = pc.and_(pc.greater_equal(wide, -(2**31)), pc.less(wide, 2**31))
-        return pc.if_else(fits, wide, pa.scalar(None, pa.int64())).cast(pa.int32())
 
     def arguments(self, name: str) -> tuple[pa.LargeStringArray, npt.NDArray[np.uint8]]:
         """A call's arguments: their text (a string's contents, or the JSON text of a value), and ``arguments_form``."""

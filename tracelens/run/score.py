@@ -130,9 +130,6 @@ def _nothing(opened: Opened, tally: Tally) -> InputError:
 def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
     """The row of the table `runs`."""
     suite = plan.suite
-    if tally.n_merged:
-        merged = counted(tally.n_merged, "record")
-        tally.note([f"{merged} merged, equal to an earlier one of the same trace_id"])
     from tracelens.tables import polars_schema
 
     row = {
@@ -149,7 +146,7 @@ def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
         "n_blank": tally.n_blank,
         "n_rejects": tally.n_rejects,
         "missing_cases": tally.missing_cases(),
-        "notes": list(tally.notes),
+        "notes": tally.all_notes(),
         "thresholds": json.dumps(dict(plan.routing.effective), sort_keys=True),
         "questions": list(suite.judge.questions),
         "judge_price_per_1k_tokens": suite.judge.price_per_1k_tokens,

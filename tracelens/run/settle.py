@@ -39,6 +39,7 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
     tally.n_traces += tables["traces"].num_rows
     tally.n_calls += tables["calls"].num_rows
     tally.note(scored.batch.notes)
+    tally.remark(scored.batch.remarks)
     tally.masked |= scored.batch.masked_answers is not None
     tally.saw_cases(scored.cases[outcome == NEW])
     tally.saw_records(scored.batch.records)

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from tracelens.columns import Before
+from tracelens.columns import Before, Remark
+from tracelens.errors import counted
 from tracelens.kernels.hash import SEED_A, SEED_B
 from tracelens.kernels.seen import chain
 from tracelens.run.expected import CaseIndex
@@ -46,6 +47,7 @@ class Tally:
     notes: dict[str, None] = field(default_factory=dict)
     first_reject: str = ""
     masked: bool = False
+    _odd: dict[str, Remark] = field(default_factory=dict)
     _digest: str = ""
     _seen_cases: npt.NDArray[np.bool_] = field(init=False)
     _state: tuple[np.uint64, np.uint64] = (SEED_A, SEED_B)
@@ -81,6 +83,18 @@ class Tally:
     def note(self, texts: Iterable[str]) -> None:
         """Keep remarks."""
         self.notes.update(dict.fromkeys(texts))
+
+    def remark(self, remarks: Iterable[Remark]) -> None:
+        """Add up what was odd about values; the first place counts."""
+        for each in remarks:
+            before = self._odd.get(each.text)
+            self._odd[each.text] = each if before is None else before._replace(number=before.number + each.number)
+
+    def all_notes(self) -> list[str]:
+        """Every remark as a sentence, those about values with their number and first place."""
+        odd = [f"{each.text} ({counted(each.number, 'time')}, first at {each.place})" for each in self._odd.values()]
+        merged = f"{counted(self.n_merged, 'record')} merged, equal to an earlier one of the same trace_id"
+        return list(dict.fromkeys([*self.notes, *odd, *([merged] if self.n_merged else [])]))
 
     @property
     def input_digest(self) -> str:

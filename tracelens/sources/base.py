@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import EXPECTED, REJECTS, Batch, empty, numbers, table
+from tracelens.columns import EXPECTED, REJECTS, Batch, Remark, empty, numbers, table
 from tracelens.kernels.records import hash_records, newlines
 from tracelens.projection import Projected, Projection, reason, run
 from tracelens.sources.files import File
@@ -116,6 +116,13 @@ class Records:
     lines: npt.NDArray[np.int64]
     digests: npt.NDArray[np.uint64]
 
+    def place(self, row: int) -> str:
+        """Where a record stands: ``file:line``, or ``file[index]`` for an element of an array."""
+        block = self.block
+        if block.layout == "array":
+            return f"{block.source}[{block.first + self.number[row]}]"
+        return f"{block.source}:{self.lines[row]}"
+
 
 @dataclass(frozen=True, slots=True)
 class Tables:
@@ -125,6 +132,7 @@ class Tables:
     calls: pa.Table
     expected: pa.Table = field(default_factory=lambda: empty(EXPECTED))
     notes: tuple[str, ...] = ()
+    remarks: Sequence[Remark] = ()
 
 
 class JsonSource(ABC):
@@ -175,7 +183,15 @@ class JsonSource(ABC):
         blank = int(np.count_nonzero(found.errors[:, 0] < 0))
         n_records = marks.starts.size + (block.failure is not None)
         return Batch(
-            made.traces, made.calls, made.expected, rejects.table(), n_records, blank, (*made.notes, *notes), digests
+            made.traces,
+            made.calls,
+            made.expected,
+            rejects.table(),
+            n_records,
+            blank,
+            (*made.notes, *notes),
+            digests,
+            tuple(made.remarks),
         ).checked()
 
     def _without_faults(self, found: Projected, rejects: _Rejects) -> Projected:

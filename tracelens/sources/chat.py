@@ -55,8 +55,12 @@ from tracelens.sources.envelope import (
     expected_table,
     trace_columns,
 )
+from tracelens.sources.oddities import Oddities
 
 Mask = npt.NDArray[np.bool_]
+
+KNOWN_STATUSES = ("ok", "success", "error")
+"""What a result message may say of its call: that it went well, in two ways, or that it did not."""
 
 
 def messages_at(*paths: str) -> Row:
@@ -136,7 +140,9 @@ class Chat(JsonSource):
         """The tables of the good records."""
         line = records.found["line"]
         talk = conversation(records.found)
-        columns = trace_columns(records, line)
+        odd = Oddities(records)
+        columns = trace_columns(records, line, odd)
+        _note_statuses(records.found["message"], odd)
         if columns["id_given"].null_count or not pc.all(columns["id_given"]).as_py():
             own = pc.if_else(columns["id_given"], pa.scalar(None, TEXT), line.text("id", STRING, NUMBER))
             columns["trace_id"] = pc.coalesce(own, columns["trace_id"])
@@ -145,7 +151,7 @@ class Chat(JsonSource):
         columns["has_calls"] = np.ones(line.n, np.bool_)
         columns["final_answer"] = pc.coalesce(columns["final_answer"], talk.final_answer)
         columns["llm_calls"] = pc.coalesce(columns["llm_calls"], talk.llm_calls)
-        return Tables(table(TRACES, line.n, **columns), talk.calls, expected_table(records.found))
+        return Tables(table(TRACES, line.n, **columns), talk.calls, expected_table(records.found), remarks=odd.found)
 
 
 def _has_tool_blocks(content: Sequence[Any]) -> bool:
@@ -306,9 +312,19 @@ def _statuses(message: Found) -> pa.Array:
     """What result messages say about success themselves: ``is_error`` or ``status``; null where they say nothing."""
     status = message.text("status")
     flag = message.boolean("is_error")
-    said = pc.if_else(pc.is_in(status, pa.array(["ok", "success"], TEXT)), "ok", None)
-    said = pc.if_else(pc.is_in(status, pa.array(["error"], TEXT)), "error", said)
+    said = pc.if_else(pc.is_in(status, pa.array(KNOWN_STATUSES[:2], TEXT)), "ok", None)
+    said = pc.if_else(pc.is_in(status, pa.array(KNOWN_STATUSES[2:], TEXT)), "error", said)
     return pc.coalesce(pc.if_else(flag, "error", "ok"), said).cast(TEXT)
+
+
+def _note_statuses(message: Found, odd: Oddities) -> None:
+    """Note what result messages say about success that is not understood."""
+    odd.note_unless(message, "is_error", "flag", TRUE, FALSE)
+    given = ~message.has("status", NONE, NULL)
+    if given.any():
+        results = _is(message.text("role"), "tool", "function")
+        strange = results & given & ~_is(message.text("status"), *KNOWN_STATUSES)
+        odd.note(message, strange, "status", f"is none of {', '.join(KNOWN_STATUSES)} and counts as unknown")
 
 
 def _final_answers(message: Found, content: pa.Array, may_answer: Mask, n: int) -> pa.Array:

@@ -36,6 +36,7 @@ from tracelens.projection import (
     Row,
 )
 from tracelens.sources.base import Fault, Records, some_inside
+from tracelens.sources.oddities import Oddities
 from tracelens.sources.references import are_objects
 
 ENVELOPE: Mapping[str, str] = {
@@ -46,6 +47,7 @@ ENVELOPE: Mapping[str, str] = {
     "started_at": "started_at",
     "tags": "tags",
     "complete": "complete",
+    "usage": "usage",
     "tools": "tools",
     "final_answer": "final_answer",
     "llm_calls": "usage.llm_calls",
@@ -91,12 +93,13 @@ def _usable_arguments(rows: Found) -> npt.NDArray[np.bool_]:
     return good
 
 
-def trace_columns(records: Records, line: Found, *, made_up: bool = True) -> dict[str, Any]:
+def trace_columns(records: Records, line: Found, odd: Oddities, *, made_up: bool = True) -> dict[str, Any]:
     """The columns of `tracelens.columns.TRACES` that a record's shared fields give.
 
     Args:
         records: The good records.
         line: Their outermost table.
+        odd: Is told of values that are not what they should be.
         made_up: Whether a record without a ``trace_id`` gets one from its file and place.
     """
     block = records.block
@@ -107,33 +110,28 @@ def trace_columns(records: Records, line: Found, *, made_up: bool = True) -> dic
         "trace": np.arange(line.n, dtype=np.uint32),
         "trace_id": given,
         "id_given": pc.is_valid(given),
-        "session_id": line.text("session_id", STRING, NUMBER),
+        "session_id": odd.checked(line, "session_id", line.text("session_id", STRING, NUMBER), "text"),
         "case_id": line.text("case_id", STRING, NUMBER),
-        "agent": line.text("agent"),
-        "started_at": line.time("started_at"),
+        "agent": odd.checked(line, "agent", line.text("agent"), "text"),
+        "started_at": odd.checked(line, "started_at", line.time("started_at"), "time"),
         "tags": line.text("tags", OBJECT),
-        "complete": line.boolean("complete"),
-        "tools": line.text("tools", ARRAY, OBJECT, STRING),
+        "complete": odd.checked(line, "complete", line.boolean("complete"), "flag"),
+        "tools": odd.checked(line, "tools", line.text("tools", ARRAY, OBJECT, STRING), "definitions"),
         "final_answer": line.text("final_answer", *ANYTHING),
         "n_references": reference_counts(records.found, line),
         "source": pa.repeat(pa.scalar(block.source, TEXT), line.n),
         "line": lines,
         "record_hi": records.digests[:, 0],
         "record_lo": records.digests[:, 1],
-        "cost": line.float("cost"),
+        "cost": odd.checked(line, "cost", line.float("cost"), "number"),
     }
-    columns |= {name: line.integer(name) for name in ("llm_calls", "input_tokens", "output_tokens")}
+    for name in ("llm_calls", "input_tokens", "output_tokens"):
+        columns[name] = odd.checked(line, name, line.integer(name), "whole")
+    odd.note_unless(line, "usage", "object", OBJECT)
     if made_up and given.null_count:
-        columns["trace_id"] = pc.coalesce(given, _places(records, lines))
+        places = pa.array([records.place(row) for row in range(line.n)], TEXT)
+        columns["trace_id"] = pc.coalesce(given, places)
     return columns
-
-
-def _places(records: Records, lines: npt.NDArray[np.int64]) -> pa.Array:
-    """Ids for records without one: ``file:line``, and ``file[index]`` for the elements of an array."""
-    block = records.block
-    if block.layout == "array":
-        return pa.array([f"{block.source}[{block.first + n}]" for n in records.number], TEXT)
-    return pc.binary_join_element_wise(pa.scalar(block.source, TEXT), pa.array(lines).cast(TEXT), pa.scalar(":", TEXT))
 
 
 def reference_counts(found: Projected, line: Found) -> pa.Array:

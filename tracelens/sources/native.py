@@ -24,6 +24,8 @@ from tracelens.sources.envelope import (
     expected_table,
     trace_columns,
 )
+from tracelens.sources.limits import STATUSES
+from tracelens.sources.oddities import Oddities
 
 CALL = Row(
     "call",
@@ -42,8 +44,6 @@ CALL = Row(
         "duration_ms": "duration_ms",
     },
 )
-
-STATUSES = pa.array(["ok", "error", "denied"], TEXT)
 
 
 class Native(JsonSource):
@@ -76,18 +76,21 @@ class Native(JsonSource):
     def tables(self, records: Records) -> Tables:
         """The tables of the good records."""
         line, call = records.found["line"], records.found["call"]
-        columns = trace_columns(records, line)
+        odd = Oddities(records)
+        columns = trace_columns(records, line, odd)
         columns["has_calls"] = line.has("tool_calls", ARRAY)
-        calls = table(CALLS, call.n, **call_columns(call, line.n))
-        return Tables(table(TRACES, line.n, **columns), calls, expected_table(records.found), notes(call))
+        calls = table(CALLS, call.n, **call_columns(call, line.n, odd))
+        traces = table(TRACES, line.n, **columns)
+        return Tables(traces, calls, expected_table(records.found), remarks=odd.found)
 
 
-def call_columns(call: Found, n_traces: int) -> dict[str, Any]:
+def call_columns(call: Found, n_traces: int, odd: Oddities) -> dict[str, Any]:
     """The columns of `tracelens.columns.CALLS` of native calls."""
     arguments, form = call.arguments("arguments")
     nameless = ~call.has("@", OBJECT) | ~call.has("name", STRING)
     status, error = call.text("status"), call.text("error", *ANYTHING)
     known = pc.if_else(pc.is_in(status, STATUSES), status, pa.scalar(None, TEXT))
+    odd.checked(call, "status", known, "status")
     silent = pc.and_(pc.is_null(status), pc.is_valid(error))
     return {
         "trace": call.parent.astype(np.uint32),
@@ -96,24 +99,13 @@ def call_columns(call: Found, n_traces: int) -> dict[str, Any]:
         "malformed": nameless,
         "arguments": arguments,
         "arguments_form": np.where(call.has("@", OBJECT), form, ABSENT).astype(np.uint8),
-        "call_id": call.text("call_id", STRING, NUMBER),
-        "turn": call.small("turn"),
-        "agent": call.text("agent"),
-        "depth": pc.fill_null(call.small("depth"), 0),
+        "call_id": odd.checked(call, "call_id", call.text("call_id", STRING, NUMBER), "text"),
+        "turn": odd.checked(call, "turn", call.integer("turn"), "whole"),
+        "agent": odd.checked(call, "agent", call.text("agent"), "text"),
+        "depth": pc.fill_null(odd.checked(call, "depth", call.integer("depth"), "whole"), 0),
         "status": pc.if_else(silent, pa.scalar("error", TEXT), known),
         "result": call.text("result", *ANYTHING),
         "error": error,
-        "started_at": call.time("started_at"),
-        "duration_ms": call.float("duration_ms"),
+        "started_at": odd.checked(call, "started_at", call.time("started_at"), "time"),
+        "duration_ms": odd.checked(call, "duration_ms", call.float("duration_ms"), "number"),
     }
-
-
-def notes(call: Found) -> tuple[str, ...]:
-    """Remarks about values that were not understood and are null."""
-    status = call.text("status", *ANYTHING)
-    found = []
-    if pc.any(pc.and_(pc.is_valid(status), pc.invert(pc.is_in(status, STATUSES)))).as_py():
-        found.append("a call's status is none of ok, error and denied, and counts as unknown")
-    if np.any(call.has("started_at", STRING) & ~np.asarray(call.time("started_at").is_valid())):
-        found.append("a call's started_at is no ISO 8601 time")
-    return tuple(found)

@@ -1,8 +1,17 @@
 """Call tables: Parquet files, or a table in memory (Arrow, Polars, pandas, a DuckDB relation), one row a call.
 
-Columns have the names of the native format. ``trace_id`` and ``name`` are needed. ``row`` says what a row is: ``call``
-(also where it is null or there is no such column), ``expected``, or ``trace`` for a row that only describes its
-trace. Arguments and other JSON are text: a struct or map column has already lost types, late keys and nulls, and is
+Columns have the names of the native format. ``trace_id`` and ``name`` are needed; columns with other names are not read,
+and a note says so. ``row`` says what a row is:
+
+- ``call`` (also where it is null or there is no such column): a call, in the order of ``call_index`` where it is given;
+- ``expected``: an expected call of the trace's own reference, in the order of ``call_index``. Of several references
+  ``reference_index`` says which, from 0. A row without a name says that its reference expects nothing more, so that
+  an empty one can be written;
+- ``trace``: a row that only describes its trace.
+
+What belongs to a trace may stand in any of its rows, the first value counts: ``session_id``, ``case_id``, ``tags``,
+``complete``, ``tools``, ``final_answer``, ``trace_agent``, ``trace_started_at``, ``llm_calls``, ``input_tokens``,
+``output_tokens`` and ``cost``. Arguments and other JSON are text: a struct or map column has already lost types, late keys and nulls, and is
 refused. The rows of a trace should be together; where they are not, the input is sorted first (DuckDB, which spills
 to disk), by the first row of each trace.
 """
@@ -12,7 +21,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +35,8 @@ from tracelens.kernels.records import hash_records
 from tracelens.sources.base import Head, Options, Sniff
 from tracelens.sources.files import File
 from tracelens.sources.picking import pick, starts_of
-from tracelens.sources.table_rows import KNOWN, ROW, batch_of, normalised
+from tracelens.sources.table_columns import KNOWN, ROW, normalised, unread_columns
+from tracelens.sources.table_rows import batch_of
 
 FEW = {"row", "name", "agent", "status", "kind"}
 """Text columns that have few values, as a rule: these are read from Parquet once each."""
@@ -43,11 +53,13 @@ class TableBlock:
         rows: The known columns, and `ROW`, the row's number in the input.
         sources: Names of the files, and the number of the first row of each.
         records: uint64[files, 2]: digests of files that begin here; None: the rows are to be hashed.
+        notes: Remarks about the columns of the input.
     """
 
     rows: pa.Table
     sources: tuple[tuple[str, int], ...]
     records: npt.NDArray[np.uint64] | None
+    notes: tuple[str, ...] = ()
 
 
 class CallTable:
@@ -81,11 +93,12 @@ class CallTable:
 
         for file, parquet in zip(inputs, files, strict=True):
             check_schema(parquet.schema_arrow, str(file.path))
+        notes = unread_columns(name for parquet in files for name in parquet.schema_arrow.names)
         with ExitStack() as stack:
             for parquet in files:
                 stack.enter_context(parquet)
             for block in _whole_traces(batches, options):
-                yield TableBlock(block, sources, digests)
+                yield TableBlock(block, sources, digests, notes)
                 digests = digests[:0]
 
     def memory_blocks(self, source: Any, options: Options) -> Iterator[TableBlock]:
@@ -97,12 +110,14 @@ class CallTable:
         with tempfile.TemporaryFile() as spool:
             schema, batches = _stream(source, spool)
             check_schema(schema, "table")
+            notes = unread_columns(schema.names)
             for block in _whole_traces(batches, options):
-                yield TableBlock(block, (("table", 0),), None)
+                yield TableBlock(block, (("table", 0),), None, notes)
 
     def parse(self, block: TableBlock) -> Batch:
         """The traces of a block."""
-        return batch_of(block.rows, block.sources, block.records).checked()
+        batch = batch_of(block.rows, block.sources, block.records)
+        return replace(batch, notes=(*block.notes, *batch.notes)).checked()
 
 
 def check_schema(schema: pa.Schema, where: str) -> None:
@@ -176,7 +191,10 @@ def _stream(source: Any, spool: Any) -> tuple[pa.Schema, Batches]:
         try:
             reader = pa.RecordBatchReader.from_stream(source)
         except (pa.ArrowException, TypeError) as error:
-            raise InputError(f"the table cannot be read as Arrow: {error}", hint="pass it as an Arrow table") from error
+            raise InputError(
+                f"the table cannot be read as Arrow: {'; '.join(map(str, error.args))}",
+                hint='give each column one type, such as frame["case_id"].astype("string") in pandas',
+            ) from error
         return _spooled(iter(reader), spool)
     raise InputError(
         f"a {type(source).__name__} is no input",

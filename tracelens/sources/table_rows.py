@@ -17,9 +17,9 @@ from tracelens.columns import (
     JSON_STRING,
     REJECTS,
     TEXT,
-    TIME,
     TRACES,
     Batch,
+    Remark,
     group_offsets,
     numbers,
     one_chunk,
@@ -28,51 +28,11 @@ from tracelens.columns import (
     texts,
     valid,
 )
-from tracelens.errors import InputError
-from tracelens.kernels import cells
 from tracelens.kernels.records import hash_records
-from tracelens.kernels.scan import STRING
+from tracelens.sources.limits import MOST_REFERENCES, STATUSES, problem
 from tracelens.sources.picking import pick, picked, starts_of
 from tracelens.sources.references import are_objects, matcher_faults
-
-ROW = "row number"
-"""Column with the number of a row in the input, from 0."""
-
-KNOWN: dict[str, str] = {
-    "trace_id": "text",
-    "row": "text",
-    "name": "text",
-    "arguments": "text",
-    "arguments_form": "whole",
-    "reference_index": "whole",
-    "call_index": "whole",
-    "malformed": "flag",
-    "call_id": "text",
-    "turn": "whole",
-    "agent": "text",
-    "depth": "whole",
-    "status": "text",
-    "result": "text",
-    "error": "text",
-    "started_at": "time",
-    "duration_ms": "number",
-    "kind": "text",
-    "session_id": "text",
-    "case_id": "text",
-    "tags": "text",
-    "complete": "flag",
-    "has_calls": "flag",
-    "n_references": "whole",
-    "tools": "text",
-    "final_answer": "text",
-    "trace_agent": "text",
-    "trace_started_at": "time",
-    "llm_calls": "whole",
-    "input_tokens": "whole",
-    "output_tokens": "whole",
-    "cost": "number",
-}
-"""The columns that are read, and what they hold; others are not looked at."""
+from tracelens.sources.table_columns import CHECKED, KNOWN, ODD, ROW, TYPES, odd_rows
 
 OF_TRACE = {
     "session_id": "session_id",
@@ -101,57 +61,6 @@ OF_CALL = (
 OF_EXPECTED = ("reference_index", "call_index", "name", "arguments")
 """Table columns that an expected call is made of."""
 
-TYPES: dict[str, pa.DataType] = {
-    "text": TEXT,
-    "whole": pa.int64(),
-    "number": pa.float64(),
-    "flag": pa.bool_(),
-    "time": TIME,
-}
-
-
-def normalised(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The known columns of a batch in the types that are worked with.
-
-    Raises:
-        InputError: A column whose values cannot be of its type.
-    """
-    names = [name for name in batch.schema.names if name in KNOWN]
-    return pa.RecordBatch.from_arrays([_cast(batch[name], name) for name in names], names)
-
-
-def _cast(column: pa.Array, name: str) -> pa.Array:
-    wanted = TYPES[KNOWN[name]]
-    if isinstance(column, pa.ExtensionArray):
-        column = column.storage
-    if column.type == wanted:
-        return column
-    if pa.types.is_dictionary(column.type):
-        plain = column.dictionary if pa.types.is_primitive(column.dictionary.type) else column.dictionary.cast(TEXT)
-        column = plain.take(column.indices)
-    try:
-        if wanted == TIME and (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
-            return _times(column)
-        if wanted == TIME and pa.types.is_timestamp(column.type):
-            return column.cast(TIME, safe=False)
-        if wanted == TEXT and pa.types.is_floating(column.type):
-            raise pa.ArrowInvalid("numbers with fractions are no ids or texts")
-        return column.cast(wanted)
-    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-        raise InputError(
-            f"column {name!r} of type {column.type} cannot be read as {KNOWN[name]}: {error}",
-            hint=f"cast it to {wanted}",
-        ) from error
-
-
-def _times(column: pa.Array) -> pa.Array:
-    text = texts(column)
-    raw = np.where(valid(column), np.uint8(STRING + 1), np.uint8(0))
-    out, good = np.empty(len(column), np.int64), np.empty(len(column), np.bool_)
-    offsets = text.offsets.astype(np.int32)
-    cells.take_times(text.data, raw, offsets[:-1].copy(), offsets[1:].copy(), out, good)
-    return pa.array(out, mask=~good).cast(TIME)
-
 
 def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.NDArray[np.uint64] | None) -> Batch:
     """The batch of a block of rows.
@@ -169,14 +78,16 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     reasons |= dict.fromkeys(np.flatnonzero(~given).tolist(), "there is no trace_id")
     where = np.flatnonzero(~bad & (kind == EXPECT))
     wanted = picked(rows, OF_EXPECTED, where)
-    unusable, notes = _unusable(rows["trace_id"], wanted, where)
+    odd = numbers(rows[ODD])
+    unusable, notes = _unusable(rows["trace_id"], wanted, where, odd_rows(odd, "reference_index")[where])
     reasons |= unusable
     rejects = _rejects(rows, reasons, sources)
     if unusable:
         # what else the table says of such a trace goes with it: without its reference it would be another trace
         bad |= pc.is_in(rows["trace_id"], rows["trace_id"].take(pa.array(list(unusable)))).to_numpy()
     if bad.any():
-        rows, kind, wanted = rows.filter(pa.array(~bad)), kind[~bad], wanted.filter(pa.array(~bad[where]))
+        rows, kind, odd = rows.filter(pa.array(~bad)), kind[~bad], odd[~bad]
+        wanted = wanted.filter(pa.array(~bad[where]))
     ids = one_chunk(rows["trace_id"])
     first = starts_of(ids)
     trace = np.repeat(np.arange(first.size), np.diff(first, append=len(ids)))
@@ -187,10 +98,27 @@ def batch_of(rows: pa.Table, sources: tuple[tuple[str, int], ...], records: npt.
     )
     traces = _traces(rows, ids, trace, first, kind, listed, sources, of_traces)
     n_records = traces.num_rows + rejects.num_rows
-    return Batch(traces, calls, expected, rejects, n_records, 0, notes, digests if records is None else records)
+    remarks = _remarks(rows, odd, sources)
+    return Batch(
+        traces, calls, expected, rejects, n_records, 0, notes, digests if records is None else records, remarks
+    )
 
 
 CALL, EXPECT, DESCRIBE = range(3)
+
+
+def _remarks(rows: pa.Table, odd: npt.NDArray[np.uint32], sources: tuple[tuple[str, int], ...]) -> tuple[Remark, ...]:
+    """What rows had in columns that cannot have it."""
+    if not odd.any():
+        return ()
+    number, out = numbers(rows[ROW]), []
+    for name in CHECKED:
+        found = np.flatnonzero(odd_rows(odd, name))
+        if found.size:
+            files, lines = _places(number[found[:1]], sources)
+            text = f"a value of the column {name} {problem(name, KNOWN[name])}"
+            out.append(Remark(text, found.size, f"row {lines[0]:,} of {files[0]}"))
+    return tuple(out)
 
 
 def _kinds(rows: pa.Table) -> npt.NDArray[np.int64]:
@@ -203,15 +131,18 @@ def _kinds(rows: pa.Table) -> npt.NDArray[np.int64]:
 
 
 def _unusable(
-    ids: pa.ChunkedArray, wanted: pa.Table, where: npt.NDArray[np.int64]
+    ids: pa.ChunkedArray, wanted: pa.Table, where: npt.NDArray[np.int64], unplaced: npt.NDArray[np.bool_]
 ) -> tuple[dict[int, str], tuple[str, ...]]:
     """Expected calls that cannot be used, by row, the first of each trace; and remarks."""
-    if not where.size or "arguments" not in wanted.column_names:
-        return {}, ()
-    names, arguments = one_chunk(wanted["name"]), one_chunk(wanted["arguments"])
-    objects = are_objects(arguments)
-    faults, notes = matcher_faults(names, pc.if_else(pa.array(objects), arguments, pa.scalar(None, TEXT)))
-    faults |= dict.fromkeys(np.flatnonzero(~objects).tolist(), "expected arguments are no object")
+    faults: dict[int, str] = {}
+    notes: tuple[str, ...] = ()
+    if where.size and "arguments" in wanted.column_names:
+        names, arguments = one_chunk(wanted["name"]), one_chunk(wanted["arguments"])
+        objects = are_objects(arguments)
+        faults, notes = matcher_faults(names, pc.if_else(pa.array(objects), arguments, pa.scalar(None, TEXT)))
+        faults |= dict.fromkeys(np.flatnonzero(~objects).tolist(), "expected arguments are no object")
+    misplaced = f"reference_index is no whole number from 0 to {MOST_REFERENCES:,}"
+    faults |= dict.fromkeys(np.flatnonzero(unplaced).tolist(), misplaced)
     first: dict[str, int] = {}
     for row in sorted(faults):
         first.setdefault(ids[int(where[row])].as_py(), row)
@@ -221,7 +152,7 @@ def _unusable(
 def _rejects(rows: pa.Table, reasons: dict[int, str], sources: Any) -> pa.Table:
     where = np.array(sorted(reasons), np.int64)
     names, lines = _places(numbers(rows[ROW])[where], sources)
-    shown = [str(rows.slice(row, 1).drop_columns([ROW]).to_pylist()[0])[:200] for row in where]
+    shown = [str(rows.slice(row, 1).drop_columns([ROW, ODD]).to_pylist()[0])[:200] for row in where]
     none = np.zeros(where.size, np.int64)
     return table(
         REJECTS, where.size, source=names, line=lines, offset=none, reason=[reasons[row] for row in where], text=shown
@@ -251,7 +182,7 @@ def _calls(rows: pa.Table, trace: npt.NDArray[np.int64], where: npt.NDArray[np.i
     if "arguments_form" in part.column_names:
         form = numbers(pc.coalesce(get("arguments_form").cast(pa.uint8()), pa.array(form)))
     status = get("status")
-    known = pc.is_in(status, pa.array(["ok", "error", "denied"], TEXT))
+    known = pc.is_in(status, STATUSES)
     failed = pc.and_(pc.is_null(status), pc.is_valid(get("error")))
     said = pc.if_else(known, status, pa.scalar(None, TEXT))
     given_count = int(trace[-1]) + 1 if trace.size else 0
@@ -343,7 +274,10 @@ def _traces(
             columns[name] = _first_known(rows[source], trace, n, kind)
     has_calls = columns.pop("has_calls", pa.nulls(n, pa.bool_()))
     counts = pa.array(listed, mask=listed == 0)
-    columns["n_references"] = pc.coalesce(columns.pop("n_references", pa.nulls(n, pa.int64())), counts)
+    # a trace may have more references than rows tell, which are empty; none at all is the same as not saying so
+    said = columns.pop("n_references", pa.nulls(n, pa.int64()))
+    most = pc.max_element_wise(said, counts)
+    columns["n_references"] = pc.if_else(pc.equal(most, 0), pa.scalar(None, pa.int64()), most)
     names, lines = _places(numbers(rows[ROW])[first], sources)
     return table(
         TRACES,
