@@ -94,3 +94,11 @@ def test_cost_at_the_suites_prices():
     calls, traces = calls_of(steps, [call("free")]), traces_of({}, {})
     assert diagnose(calls, traces, prices={"a": 0.1, "b": 0.2})["tool_cost"].to_list() == [0.3, None]
     assert diagnose(calls, traces)["tool_cost"].to_list() == [None, None]
+
+
+def test_sums_of_enormous_numbers_are_numbers_or_null():
+    calls, traces = calls_of([call("a", duration_ms=1e14)] * 200, [call("b")]), traces_of({}, {})
+    out = diagnose(calls, traces, prices={"a": 1e300, "b": 1e300})
+    assert out["tool_cost"].to_list() == [pytest.approx(2e302), 1e300]
+    assert out["duration_ms"].to_list() == [pytest.approx(2e16), None]
+    assert diagnose(calls, traces, prices={"a": 1e308})["tool_cost"].to_list() == [None, None]

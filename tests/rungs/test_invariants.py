@@ -56,6 +56,7 @@ START = datetime(2026, 1, 1, tzinfo=UTC)
         ([], {"cost": 0.5}, {"max_cost": 0.5}, ([], True, None)),
         ([], {}, {"max_cost": 0.5}, ([], None, "not_captured")),
         ([], {"input_tokens": 5, "output_tokens": 6}, {"max_tokens": 10}, ([("max_tokens", None)], False, None)),
+        ([], {"input_tokens": 2**62, "output_tokens": 2**62}, {"max_tokens": 10}, ([("max_tokens", None)], False, None)),
         ([], {"input_tokens": 5}, {"max_tokens": 10}, ([], None, "not_captured")),
         ([], {"input_tokens": 11}, {"max_tokens": 10}, ([("max_tokens", None)], False, None)),
         ([call("a", started_at=LATE)], {"started_at": START}, {"max_seconds": 120}, ([("max_seconds", None)], False, None)),

@@ -271,6 +271,8 @@ sql = "select 1"
         ({"answer": {"contains": "one"}}, "answer.contains: should be a list, not 'one'"),
         ({"match": {"credit": {"exact": 0.2}}}, "name earns 0.5, more than exact with 0.2"),
         ({"match": {"credit": {"name": -1}}}, "greater than or equal to 0"),
+        ({"invariants": {"max_tokens": 2**63}}, "less than or equal to 9223372036854775807"),
+        ({"tools": {"f": {"price": float("inf")}}}, "finite"),
         ({"match": {"dialects": ["nobody"]}}, "unknown dialect 'nobody'"),
         ({"thresholds": {"f1": "1"}}, "thresholds.f1: should be a number, not '1'"),
         ({"thresholds": {"f1": float("nan")}}, "a finite number"),

@@ -20,6 +20,9 @@ from tracelens.rungs.facts import CallFacts, trace_seconds
 
 I32 = npt.NDArray[np.int32]
 
+ROUNDED = 1e15
+"""Costs from here on have no billionths to round."""
+
 
 def diagnose(
     facts: CallFacts,
@@ -55,14 +58,19 @@ def diagnose(
 
 
 def _tool_cost(facts: CallFacts, prices: Mapping[str, float], unrecorded: npt.NDArray[np.bool_]) -> pa.Array:
-    """By trace, what its calls cost, those that did not run nothing; null where no tool it called has a price."""
+    """By trace, what its calls cost, those that did not run nothing.
+
+    Null where no tool it called has a price, and where the sum is beyond any number.
+    """
     if not prices:
         return pa.nulls(unrecorded.size, pa.float64())
     price = np.array([*(prices.get(name, np.nan) for name in facts.names), np.nan])[facts.tool]
     priced = ~np.isnan(price)
     out = np.zeros(unrecorded.size)
     sum_in_order(facts.offsets, np.where(priced & facts.executed, price, 0.0), out)
-    return nullable(pl.Series(out).round(9).to_numpy(), unrecorded | (facts.count(priced) == 0))
+    exact = np.abs(out) < ROUNDED  # rounding multiplies, and may leave the range of numbers
+    out[exact] = pl.Series(out[exact]).round(9).to_numpy()
+    return nullable(out, unrecorded | (facts.count(priced) == 0) | ~np.isfinite(out))
 
 
 def _repetition(facts: CallFacts, error: pa.ChunkedArray) -> dict[str, I32]:

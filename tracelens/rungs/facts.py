@@ -135,13 +135,15 @@ def trace_seconds(calls: pa.Table, traces: pa.Table) -> pl.Series:
     spans = timed.group_by("trace").agg(
         pl.col("started_at").min().alias("first"),
         (pl.col("started_at") + length).max().alias("last"),
-        pl.when(pl.col("duration_ms").is_not_null().all()).then(length.sum()).alias("busy"),
+        pl.when(pl.col("duration_ms").is_not_null().all())
+        .then(length.dt.total_microseconds().cast(pl.Float64).sum())
+        .alias("busy"),
     )
     started = pl.DataFrame(traces.select(["trace", "started_at"]))
     start = pl.min_horizontal("started_at", "first")
-    took = pl.coalesce(pl.col("last") - start, pl.col("busy"))
+    took = (pl.col("last") - start).dt.total_microseconds().cast(pl.Float64)
     return (
         started.join(spans, on="trace", how="left", maintain_order="left")
-        .select(took.dt.total_microseconds().cast(pl.Float64) / 1e6)
+        .select(pl.coalesce(took, pl.col("busy")) / 1e6)
         .to_series()
     )

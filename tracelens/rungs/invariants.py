@@ -195,7 +195,8 @@ def _budgets(calls: pa.Table, traces: pa.Table, whole: B1, rules: InvariantsLike
         cost = pl.Series(traces["cost"])
         yield _budget(cost, rules.max_cost, "max_cost", "cost"), whole & cost.is_not_null().to_numpy()
     if rules.max_tokens is not None:
-        sent, got = (pl.Series(traces[name]) for name in ("input_tokens", "output_tokens"))
+        # 128 bits, so that a sum of two counts never comes round as a negative one
+        sent, got = (pl.Series(traces[name]).cast(pl.Int128) for name in ("input_tokens", "output_tokens"))
         both = (sent.is_not_null() & got.is_not_null()).to_numpy()
         yield _budget(sent.fill_null(0) + got.fill_null(0), rules.max_tokens, "max_tokens", "tokens"), whole & both
     if rules.max_seconds is not None:

@@ -11,9 +11,11 @@ and a note says so. ``row`` says what a row is:
 
 What belongs to a trace may stand in any of its rows, the first value counts: ``session_id``, ``case_id``, ``tags``,
 ``complete``, ``tools``, ``final_answer``, ``trace_agent``, ``trace_started_at``, ``llm_calls``, ``input_tokens``,
-``output_tokens`` and ``cost``. Arguments and other JSON are text: a struct or map column has already lost types, late keys and nulls, and is
-refused. The rows of a trace should be together; where they are not, the input is sorted first (DuckDB, which spills
-to disk), by the first row of each trace.
+``output_tokens`` and ``cost``.
+
+Arguments and other JSON are text: a struct or map column has already lost types, late keys and nulls, and is refused.
+The rows of a trace should be together; where they are not, the input is sorted first (DuckDB, which spills to disk),
+by the first row of each trace.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ from tracelens.suite.values import (
     Names,
     PathKey,
     Pattern,
+    Positive,
     Rules,
     Schema,
 )  # fmt: skip
@@ -141,7 +142,7 @@ class MustCall(Block):
     """Name of the tool."""
     arguments: Matchable | None = None
     """Values or matchers that the call's arguments must have; others are free."""
-    min: Annotated[int, Field(ge=1)] = 1
+    min: Positive = 1
     """How many such calls at least."""
 
 
@@ -172,7 +173,7 @@ class Invariants(Block):
     """How many calls at most."""
     max_calls_by_tool: dict[Name, Count] = Field(default_factory=dict)
     """How many calls of one tool at most."""
-    max_identical: Annotated[int, Field(ge=1)] | None = None
+    max_identical: Positive | None = None
     """How many calls with the same tool and arguments at most."""
     max_errors: Count | None = None
     """How many failed calls at most."""

@@ -182,8 +182,11 @@ Code = Annotated[str, AfterValidator(_code)]
 Day = Annotated[dt.date, BeforeValidator(_day)]
 """A calendar date."""
 
-Count = Annotated[int, Field(ge=0)]
-"""A whole number from 0."""
+Count = Annotated[int, Field(ge=0, le=2**63 - 1)]
+"""A whole number from 0, of at most 64 bits."""
+
+Positive = Annotated[int, Field(ge=1, le=2**63 - 1)]
+"""A whole number from 1, of at most 64 bits."""
 
 Amount = Annotated[float, Field(ge=0)]
 """A number from 0."""

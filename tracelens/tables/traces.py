@@ -187,7 +187,7 @@ DIAGNOSTICS = (
         "tool_cost",
         "f64",
         "cost of the calls at the suite's prices",
-        null="no price for any tool called",
+        null="no price for any tool called, or a sum beyond any number",
         unit="currency of the suite",
     ),
 )
