@@ -184,3 +184,16 @@ def test_types_of_a_query_are_text_or_a_clear_error():
     ):
         with pytest.raises(SuiteError, match="check 'c0'"):
             run({"sql": sql})
+
+
+@pytest.mark.parametrize("names", ["tool, tool", "tool, tool as TOOL"])
+def test_a_name_that_stands_for_two_columns_is_refused(tmp_path, names):
+    with pytest.raises(SuiteError, match=r"check 'c0': it returns the column 'tool' more than once.*`as`"):
+        run({"sql": f"select trace_id, {names} from calls"})
+    (tmp_path / "own.py").write_text(
+        "import pyarrow as pa\n"
+        "def find(tables):\n"
+        "    return pa.Table.from_arrays([pa.array(['t1'])] * 3, names=['trace_id', 'message', 'Message'])\n"
+    )
+    with pytest.raises(SuiteError, match="'message' more than once"):
+        run({"python": "own:find"}, base=tmp_path)

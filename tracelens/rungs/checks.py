@@ -194,9 +194,12 @@ def _module(name: str, base: Path) -> Any:
 
 
 def _frame(table: pa.Table | pl.DataFrame, where: str) -> pl.DataFrame:
+    """The rows that a check returned, names of columns in lower case."""
     names = [name.lower() for name in (table.columns if isinstance(table, pl.DataFrame) else table.column_names)]
-    if len(set(names)) < len(names):
-        raise SuiteError(f"it returns two columns of one name: {', '.join(names)}", where=where)
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        hint = "give each column a name of its own, with `as`"
+        raise SuiteError(f"it returns the column {twice!r} more than once", where=where, hint=hint)
     try:
         frame = table if isinstance(table, pl.DataFrame) else pl.DataFrame(table)
     except pl.exceptions.PolarsError as error:

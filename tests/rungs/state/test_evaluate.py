@@ -205,3 +205,19 @@ def test_postgresql_is_left_as_it_was_and_its_errors_name_the_check(tmp_path, po
         StateChecks.load(suite(tmp_path, write))
     with pytest.raises(StateError, match=r"state check 'check 0'.*tl_left_behind"):
         StateChecks.load(suite(tmp_path, write | {"sql": look}))
+
+
+def test_postgresql_runs_one_statement_which_may_end_in_a_semicolon(tmp_path, postgres):
+    one = {"database": postgres, "sql": "select 'c1' as case_id, 1 as n;\n", "expect": {"n": 1}}
+    assert verdicts(tmp_path, one, pairs=[("t0", "c1")])["passed"].to_list() == [True]
+    with pytest.raises(StateError, match="multiple commands"):
+        StateChecks.load(suite(tmp_path, one | {"sql": "select 'c1' as case_id; select 2"}))
+
+
+@pytest.mark.parametrize("names", [("n", "n"), ("case_id", "case_id")])
+def test_a_name_that_stands_for_two_columns_is_refused(tmp_path, names):
+    pl.DataFrame({"case_id": ["c1"]}).write_parquet(tmp_path / "db.parquet")
+    sql = f"select case_id, 1 as {names[0]}, 2 as {names[1]} from db"
+    check = {"database": "db.parquet", "sql": sql, "expect": {"n": 1}}
+    with pytest.raises(SuiteError, match=f"state check 'check 0': .*column '{names[0]}' more than once"):
+        StateChecks.load(suite(tmp_path, check))

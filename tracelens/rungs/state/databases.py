@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from tracelens.errors import StateError, SuiteError
+from tracelens.rungs.state.statements import check_duckdb, check_sqlite
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 _SECRET_KEY = re.compile(r"(?i)pass|pwd|secret|token|key")
+_PAIR = re.compile(r"(?P<key>\w+)\s*=\s*(?P<value>(?:'(?:[^'\\]|\\.)*'?|\"[^\"]*\"?|[^\s;&])*)")
+_TOLD = ("host", "hostaddr", "port", "dbname", "server", "database", "service")
 _DRIVER = "install this package with its extra 'state', which brings the database drivers"
-_FORMS = "write postgresql://…, sqlite:///file, or the name of a .parquet or .duckdb file"
+_FORMS = "write postgresql://… (or host=… dbname=…), sqlite:///file, or the name of a .parquet or .duckdb file"
 
 
 def fetch(database: str, sql: str, *, base: Path, check: str) -> pa.Table:
@@ -26,10 +29,10 @@ def fetch(database: str, sql: str, *, base: Path, check: str) -> pa.Table:
     The database is opened for reading only (PostgreSQL: in a transaction that is never committed).
 
     Args:
-        database: ``postgresql://…``, ``sqlite:///file``, ``file.parquet`` (a view named after the file; a pattern
-            such as ``bookings/*.parquet`` gives a view named after the folder), or ``file.duckdb``. ``${NAME}`` is
-            taken from the environment.
-        sql: The query.
+        database: ``postgresql://…`` (or ``host=… dbname=…`` of the same database), ``sqlite:///file``,
+            ``file.parquet`` (a view named after the file; a pattern such as ``bookings/*.parquet`` gives a view named
+            after the folder), or ``file.duckdb``. ``${NAME}`` is taken from the environment.
+        sql: The query, one select.
         base: The folder relative paths start from.
         check: Name of the check, for messages.
 
@@ -38,12 +41,12 @@ def fetch(database: str, sql: str, *, base: Path, check: str) -> pa.Table:
 
     Raises:
         StateError: The database cannot be reached or refuses the query. No credential is in the message.
-        SuiteError: The address is of no known form.
+        SuiteError: The address is of no known form, or the SQL is not one query.
     """
     where = f"state check {check!r}"
     address = expand(database, where)
     try:
-        return _reader(address, where)(address, sql, base)
+        return _reader(address, where)(address, sql, base, where)
     except ImportError as error:
         raise StateError(f"the driver for {shown(address)} is missing", where=where, hint=_DRIVER) from error
     except (StateError, SuiteError):
@@ -85,33 +88,65 @@ def shown(address: str) -> str:
     Example:
         >>> shown("postgresql://ada:s3cret@db.example:5432/app?sslmode=require")
         'postgresql://db.example:5432/app'
+        >>> shown("host=db.example user=ada password='s3 cret' dbname=app")
+        'host=db.example dbname=app'
     """
     scheme, mark, rest = address.partition("://")
-    if not mark:
-        return address
-    return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
+    if mark:
+        return f"{scheme}://{rest.rpartition('@')[2].partition('?')[0]}"
+    if "=" not in address:
+        return address.rpartition("@")[2]
+    pairs = (pair for pair in _PAIR.finditer(address) if pair["key"].lower() in _TOLD)
+    return " ".join(f"{pair['key']}={pair['value']}" for pair in pairs) or "the database"
 
 
 def secrets(address: str) -> Iterator[str]:
-    """Everything in an address that must not be told: passwords, as written, decoded and in pieces.
+    r"""Everything in an address that must not be told: passwords, as written, decoded and in pieces.
 
-    A password with an unescaped ``@``, ``/`` or ``:`` makes drivers quote pieces of it, hence the pieces.
+    A password with an unescaped ``@``, ``/``, ``:`` or space makes drivers quote pieces of it, hence the pieces.
 
     Example:
         >>> sorted(set(secrets("postgresql://ada:a%40bcd@db/app?password=pw1")))
         ['a%40bcd', 'a@bcd', 'bcd', 'pw1']
+        >>> sorted(set(secrets(r"host=db password='my\'pw' user=ada")))
+        ["'my\\'pw'", "my'pw", "my\\'pw"]
     """
+    found = [*_of_url(address)] if "://" in address else [*_of_pairs(address)]
+    for text in found:
+        for form in {text, unquote(text), _bare(text), re.sub(r"\\(.)", r"\1", _bare(text))} - {""}:
+            yield form
+            yield from (piece for piece in re.split(r"[@/:?#&=\s]", form) if len(piece) > 2)
+
+
+def _of_url(address: str) -> Iterator[str]:
+    """The password and the secret options of a URL."""
     rest = address.partition("://")[2]
     password = rest.rpartition("@")[0].partition(":")[2]
-    found = [password] if password else []
+    if password:
+        yield password
     for option in rest.partition("?")[2].split("&"):
         key, _, value = option.partition("=")
         if value and _SECRET_KEY.search(key):
-            found.append(value)
-    for text in found:
-        for form in {text, unquote(text)}:
-            yield form
-            yield from (piece for piece in re.split(r"[@/:?#&=]", form) if len(piece) > 2)
+            yield value
+
+
+def _of_pairs(address: str) -> Iterator[str]:
+    """The values of secret keys, and what stands behind them without a key: a value with a space, not quoted."""
+    credentials = address.rpartition("@")[0].partition(":")[2]
+    if credentials and "=" not in address:
+        yield credentials
+    pairs = list(_PAIR.finditer(address))
+    ends = [*(pair.start() for pair in pairs), len(address)][1:]
+    for pair, end in zip(pairs, ends, strict=True):
+        if _SECRET_KEY.search(pair["key"]):
+            yield pair["value"]
+            yield address[pair.start("value") : end].strip()
+
+
+def _bare(text: str) -> str:
+    """A value without the quotes around it."""
+    quote = text[:1]
+    return text[1:].removesuffix(quote) if quote in {"'", '"'} else text
 
 
 def redact(message: str, address: str) -> str:
@@ -131,7 +166,9 @@ def redact(message: str, address: str) -> str:
 
 
 def _reader(address: str, where: str) -> Any:
-    if re.match(r"postgres(ql)?://", address):
+    if re.match(r"postgres(ql)?://", address) or re.match(
+        r"\s*(host|hostaddr|dbname|user|service|port|password)\s*=", address
+    ):
         return _postgresql
     if address.startswith("sqlite:///"):
         return _sqlite
@@ -142,15 +179,16 @@ def _reader(address: str, where: str) -> Any:
     raise SuiteError(f"unknown database {shown(address)!r}", where=where, hint=_FORMS)
 
 
-def _postgresql(address: str, sql: str, _base: Path) -> pa.Table:
+def _postgresql(address: str, sql: str, _base: Path, _where: str) -> pa.Table:
     import adbc_driver_postgresql.dbapi as driver
 
     with driver.connect(address) as connection, connection.cursor() as cursor:
-        cursor.execute(sql)
+        cursor.execute(sql.rstrip("; \t\r\n"))  # the driver puts the query inside another statement
         return cursor.fetch_arrow_table()
 
 
-def _sqlite(address: str, sql: str, base: Path) -> pa.Table:
+def _sqlite(address: str, sql: str, base: Path, where: str) -> pa.Table:
+    check_sqlite(sql, where)
     import adbc_driver_sqlite.dbapi as driver
 
     path = base / unquote(address.removeprefix("sqlite:///"))
@@ -164,7 +202,7 @@ def _sqlite(address: str, sql: str, base: Path) -> pa.Table:
         return cursor.fetch_arrow_table()
 
 
-def _parquet(address: str, sql: str, base: Path) -> pa.Table:
+def _parquet(address: str, sql: str, base: Path, where: str) -> pa.Table:
     import duckdb
 
     path = base / address
@@ -173,12 +211,14 @@ def _parquet(address: str, sql: str, base: Path) -> pa.Table:
         source = str(path).replace("'", "''")
         label = name.replace('"', '""')
         connection.execute(f"create view \"{label}\" as select * from read_parquet('{source}')")  # noqa: S608
+        check_duckdb(connection, sql, where)
         return connection.sql(sql).to_arrow_table()
 
 
-def _duckdb(address: str, sql: str, base: Path) -> pa.Table:
+def _duckdb(address: str, sql: str, base: Path, where: str) -> pa.Table:
     import duckdb
 
     path = base / address.removeprefix("duckdb:///")
     with duckdb.connect(path, read_only=True, config={"autoinstall_known_extensions": False}) as connection:
+        check_duckdb(connection, sql, where)
         return connection.sql(sql).to_arrow_table()

@@ -155,6 +155,7 @@ def _prepare(
     if key is None:
         hint = "select trace_id or case_id beside the columns you expect"
         raise SuiteError("the query returns neither trace_id nor case_id", where=f"state check {name!r}", hint=hint)
+    _refuse_duplicates(table, f"state check {name!r}")
     texts = pl.DataFrame({column: column_texts(table[column]) for column in table.column_names})
     instants = {field.name for field in table.schema if pa.types.is_timestamp(field.type)}
     wanted = _per_case(states, instants) if expect == "case" else _constants(expect, instants)
@@ -162,6 +163,15 @@ def _prepare(
     absent = [column for column in columns if column not in texts.columns]
     wanted = wanted.with_columns(_vacuous(absent).alias(_VACUOUS))
     return _Check(name, key, cases, _rows(texts, key, columns), wanted, columns)
+
+
+def _refuse_duplicates(table: pa.Table, where: str) -> None:
+    """Refuse a result in which a name stands for two columns."""
+    names = table.column_names
+    twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
+    if twice is not None:
+        hint = "give each column a name of its own, with `as`"
+        raise SuiteError(f"the query returns the column {twice!r} more than once", where=where, hint=hint)
 
 
 def _constants(expect: Mapping[str, Any] | None, instants: set[str]) -> pl.DataFrame:
