@@ -1,5 +1,7 @@
 import hashlib
+import itertools
 
+import numpy as np
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -12,7 +14,8 @@ from tracelens import tables
 from tracelens.errors import InternalError
 from tracelens.store import columnar
 from tracelens.store.categories import as_categories, canonical
-from tracelens.store.columnar import TableWriter, text_bytes
+from tracelens.store.columnar import TableWriter
+from tracelens.store.sizes import LONG, text_bytes, text_total
 
 TOOLS = ["search", "book", "für", "", None]
 ROWS = [
@@ -59,6 +62,18 @@ def _form(part, form):
     if form == 2:
         return pa.concat_tables([part[:3].to_arrow(), part[3:].to_arrow()])
     return part.with_columns(pl.col("status").cast(pl.Enum(["partial", "exact"])))
+
+
+def test_parts_of_a_full_row_group_do_not_show(tmp_path):
+    random = np.random.default_rng(5)
+    lines = random.integers(-(2**62), 2**62, columnar.ROWS + 7)
+    texts = [f"reason {line % 99991}" for line in lines]
+    known = {"source": ["a"] * lines.size, "line": lines, "offset": random.permutation(lines)}
+    rows = pl.DataFrame(known | {"reason": texts, "text": texts[::-1]})
+    cuts = [0, 5, 40_000, 40_001, 100_003, lines.size]
+    written(tmp_path / "x", "rejects", [rows])
+    written(tmp_path / "y", "rejects", [rows[a:b] for a, b in itertools.pairwise(cuts)])
+    assert digest(tmp_path / "x") == digest(tmp_path / "y")
 
 
 def test_rows_come_back_as_they_went_in(tmp_path, small_groups):
@@ -118,9 +133,10 @@ def test_text_bytes_counts_every_kind_of_text(rows, start):
     first = pa.array([row[0] if row else None for row in rows], pa.large_string())
     table = pa.table({"l": lists, "s": first, "d": as_categories(first), "n": pa.array([1] * len(rows), pa.int64())})
     sizes = [[len((text or "").encode()) for text in row] for row in rows]
-    wanted = [sum(row) + sum(row[:1]) + sum(size for size in row[:1] if size >= columnar.LONG) for row in sizes]
+    wanted = [sum(row) + sum(row[:1]) + sum(size for size in row[:1] if size >= LONG) for row in sizes]
     assert text_bytes(table).tolist() == wanted
     assert text_bytes(table.slice(start)).tolist() == wanted[start:]
+    assert text_total(table.slice(start)) == sum(wanted[start:])
 
 
 def test_a_wide_table_has_shorter_row_groups(tmp_path, monkeypatch):

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import one_chunk
+from tracelens.columns import numbers, one_chunk
+from tracelens.kernels.categories import note_codes, renumber
 
-_CODES = pa.int32()
-_TEXT = pa.large_string()
+CATEGORIES = pa.dictionary(pa.int32(), pa.large_string())
+"""Their type."""
+
+_NO_TEXTS = pa.array([], pa.large_string())
 
 
 def as_categories(data: pa.Array) -> pa.DictionaryArray:
@@ -18,15 +22,18 @@ def as_categories(data: pa.Array) -> pa.DictionaryArray:
         data: Strings of any Arrow type, a dictionary of them, or an array of nulls.
 
     Returns:
-        The same values; the dictionary may hold more values than occur.
+        The same values; the dictionary may hold more values than occur, but not more than there are rows.
 
     Example:
         >>> as_categories(pa.array(["b", None, "b"])).indices.to_pylist()
         [0, None, 0]
     """
-    if pa.types.is_dictionary(data.type) and not data.dictionary.null_count:
-        return pa.DictionaryArray.from_arrays(data.indices.cast(_CODES), data.dictionary.cast(_TEXT))
-    return data.cast(_TEXT).dictionary_encode()
+    if data.null_count == len(data):
+        return pa.DictionaryArray.from_arrays(pa.nulls(len(data), pa.int32()), _NO_TEXTS)
+    if not pa.types.is_dictionary(data.type) or data.dictionary.null_count:
+        return data.cast(pa.large_string()).dictionary_encode()
+    coded = data if data.type == CATEGORIES else data.cast(CATEGORIES)
+    return coded if len(coded.dictionary) <= len(coded) else canonical(pa.chunked_array([coded]))
 
 
 def canonical(column: pa.ChunkedArray) -> pa.DictionaryArray:
@@ -44,18 +51,15 @@ def canonical(column: pa.ChunkedArray) -> pa.DictionaryArray:
         ['a', 'c']
     """
     whole = one_chunk(column.unify_dictionaries())
-    used = pc.unique(whole.indices).drop_null()
-    values = whole.dictionary.take(used)
+    n = len(whole.dictionary)
+    codes = numbers(whole.indices, default=n).view()
+    codes.flags.writeable = False  # some are: kernels would be compiled for both kinds
+    used, place, new = np.zeros(n + 1, np.bool_), np.zeros(n + 1, np.int32), np.empty(codes.size, np.int32)
+    note_codes(codes, used)
+    there = np.flatnonzero(used[:n])
+    values = whole.dictionary.take(pa.array(there))
     order = pc.sort_indices(values)
-    position = pa.nulls(0, _CODES) if not len(used) else _inverse(used.take(order), len(whole.dictionary))
-    codes = position.take(whole.indices) if len(used) else whole.indices
-    return pa.DictionaryArray.from_arrays(codes, values.take(order))
-
-
-def _inverse(codes: pa.Array, n: int) -> pa.Array:
-    """For each of n old codes its place in `codes`; any number for those that do not occur."""
-    import numpy as np
-
-    position = np.zeros(n, np.int32)
-    position[codes.to_numpy()] = np.arange(len(codes), dtype=np.int32)
-    return pa.array(position)
+    place[there[order.to_numpy()]] = np.arange(there.size)
+    renumber(codes, place, new)
+    indices = pa.array(new, mask=codes == n if whole.indices.null_count else None)
+    return pa.DictionaryArray.from_arrays(indices, values.take(order), safe=False)

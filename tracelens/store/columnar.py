@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracelens.columns import one_chunk
-from tracelens.store.categories import as_categories, canonical
+from tracelens.store.categories import CATEGORIES, as_categories, canonical
+from tracelens.store.sizes import text_bytes, text_total
 from tracelens.tables import check, schema, table
 from tracelens.tables.border import as_arrow
 
@@ -23,10 +23,12 @@ WIDE_ROWS, WIDE = 30_720, 60
 TEXT_BYTES = 32 * 2**20
 """A row group also ends with the row that brings its texts to this many bytes, which bounds memory."""
 
-LONG = 64
-"""Texts of a dictionary that are shorter than this do not count: a dictionary holds each of them once."""
+BATCH = 16_384
+"""Rows that PyArrow encodes at a time; a page ends behind a batch that brings it to 1 MiB."""
 
 _STATISTICS = ("trace_id", "case_id", "started_at")
+"""Columns of `traces` of which row groups keep the smallest and the largest value; comparing the ids of the rows of
+other tables took as long as compressing them."""
 
 
 class TableWriter:
@@ -58,14 +60,17 @@ class TableWriter:
         self._few = [i for i, field in enumerate(self._schema) if field.name in columns and columns[field.name].few]
         for i in self._few:
             field = self._schema.field(i)
-            self._schema = self._schema.set(i, field.with_type(pa.dictionary(pa.int32(), pa.large_string())))
+            self._schema = self._schema.set(i, field.with_type(CATEGORIES))
+        codecs = {_path(field): _codec(field) for field in self._schema}
         self._file = pq.ParquetWriter(
             path,
             self._schema,
-            **_compression(self._schema),
+            compression=codecs,
+            compression_level={path: 1 for path, codec in codecs.items() if codec == "zstd"},
             use_dictionary=[field.name for field in self._schema if _repeats(field.type)],
-            write_statistics=[each for each in _STATISTICS if each in self._schema.names],
+            write_statistics=list(_STATISTICS) if name == "traces" else False,
             store_schema=False,
+            write_batch_size=BATCH,
         )
         self._pending: list[pa.Table] = []
         self._open_rows = self._open_bytes = self._written = 0
@@ -113,102 +118,72 @@ class TableWriter:
         arrays = []
         for i, field in enumerate(self._schema):
             data = one_chunk(rows.column(field.name))
-            if data.type != field.type:
-                data = as_categories(data) if i in self._few else data.cast(field.type)
+            if i in self._few:
+                data = as_categories(data)
+            elif data.type != field.type:
+                data = data.cast(field.type)
             arrays.append(data)
         return pa.Table.from_arrays(arrays, schema=self._schema)
 
     def _cuts(self, rows: pa.Table) -> Iterator[int]:
         """The row numbers before which a row group ends; keeps count of the open group."""
-        total = np.cumsum(text_bytes(rows))
-        start, before = 0, 0
-        while True:
-            by_bytes = int(np.searchsorted(total, before + TEXT_BYTES - self._open_bytes)) + 1
-            stop = min(start + self._rows - self._open_rows, by_bytes)
-            if stop > rows.num_rows:
-                break
-            yield stop
-            start, before = stop, int(total[stop - 1])
+        start, rest, added = 0, rows, text_total(rows)
+        while (length := self._room(rest, added)) <= rest.num_rows:
+            start += length
+            yield start
+            rest = rows.slice(start)
+            added = text_total(rest)
             self._open_rows = self._open_bytes = 0
-        self._open_rows += rows.num_rows - start
-        self._open_bytes += int(total[-1]) - before if rows.num_rows else 0
+        self._open_rows += rest.num_rows
+        self._open_bytes += added
+
+    def _room(self, rows: pa.Table, added: int) -> int:
+        """How many rows end the open group, if it goes on with these, which have so many bytes of text."""
+        by_number = self._rows - self._open_rows
+        if self._open_bytes + added < TEXT_BYTES:
+            return by_number
+        total = np.cumsum(text_bytes(rows))
+        return min(by_number, int(np.searchsorted(total, TEXT_BYTES - self._open_bytes)) + 1)
 
     def _flush(self, parts: list[pa.Table]) -> None:
         """Write one row group."""
-        group = pa.concat_tables(parts).combine_chunks() if len(parts) > 1 else parts[0]
-        for i in self._few:
-            group = group.set_column(i, self._schema.field(i), canonical(group.column(i)))
+        group = pa.concat_tables(parts)
+        columns = [self._joined(i, column) for i, column in enumerate(group.columns)]
+        group = pa.Table.from_arrays(columns, schema=self._schema)
         self._written += group.num_rows
         self._file.write_table(group, row_group_size=max(group.num_rows, 1))
 
+    def _joined(self, i: int, column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
+        """A column of a row group, so that its parts do not show in the file.
 
-def text_bytes(rows: pa.Table) -> npt.NDArray[np.int64]:
-    """The bytes of the texts of each row; those of dictionaries count only from `LONG` bytes on.
-
-    Args:
-        rows: n rows; text columns as large strings, dictionaries of them, or lists of them.
-
-    Returns:
-        int64[n].
-
-    Example:
-        >>> text_bytes(pa.table({"a": pa.array(["ab", None, "c"], pa.large_string()), "b": [1, 2, 3]})).tolist()
-        [2, 0, 1]
-    """
-    total = np.zeros(rows.num_rows, np.int64)
-    for column in rows.columns:
-        if pa.types.is_primitive(column.type):
-            continue
-        for start, chunk in _starts(column):
-            total[start : start + len(chunk)] += _lengths(chunk)
-    return total
+        Numbers may stay in parts: those of a whole row group fit into one page.
+        """
+        if i in self._few:
+            return canonical(column)
+        return column if pa.types.is_primitive(column.type) else one_chunk(column)
 
 
-def _compression(given: pa.Schema) -> dict[str, Any]:
-    """How each column is compressed.
+def _path(field: pa.Field) -> str:
+    """What PyArrow calls the values of a column."""
+    return f"{field.name}.list.element" if pa.types.is_large_list(field.type) else str(field.name)
+
+
+def _codec(field: pa.Field) -> str:
+    """How a column is compressed.
 
     Of the time of a whole run, compressing texts was a tenth. On arguments snappy takes 60 % of the time of zstd at
-    its lowest level and leaves 40 % more bytes; on ids and numbers, which repeat, zstd is as fast and leaves a fifth.
-    Digests are random, so nothing helps there.
+    its lowest level and leaves 40 % more bytes; on ids, which repeat, and on numbers in dictionaries, zstd is as fast
+    and leaves a fifth. On small integers, lz4 takes half the time. Digests are random, so nothing helps there.
     """
-    codecs = {}
-    for field in given:
-        is_list = pa.types.is_large_list(field.type)
-        codec = "zstd"
-        if is_list or (pa.types.is_large_string(field.type) and not field.name.endswith("_id")):
-            codec = "snappy"
-        elif pa.types.is_uint64(field.type):
-            codec = "none"
-        codecs[f"{field.name}.list.element" if is_list else field.name] = codec
-    return {"compression": codecs, "compression_level": {name: 1 for name, codec in codecs.items() if codec == "zstd"}}
+    if pa.types.is_uint64(field.type):
+        return "none"
+    if pa.types.is_large_list(field.type):
+        return "snappy"
+    if pa.types.is_large_string(field.type):
+        return "zstd" if field.name.endswith("_id") else "snappy"
+    return "lz4" if pa.types.is_int32(field.type) else "zstd"
 
 
 def _repeats(kind: pa.DataType) -> bool:
     """Whether values of this type tend to repeat, as scores do; integers are small anyway, or digests."""
     return bool(pa.types.is_dictionary(kind) or pa.types.is_floating(kind) or pa.types.is_large_list(kind))
-
-
-def _starts(column: pa.ChunkedArray) -> Iterator[tuple[int, pa.Array]]:
-    start = 0
-    for chunk in column.chunks:
-        yield start, chunk
-        start += len(chunk)
-
-
-def _lengths(chunk: pa.Array) -> npt.NDArray[np.int64]:
-    """Bytes of text per row of one array; zeros for numbers."""
-    if pa.types.is_dictionary(chunk.type):
-        lengths = _lengths(chunk.dictionary)
-        lengths[lengths < LONG] = 0
-        if not lengths.any():
-            return np.zeros(len(chunk), np.int64)
-        codes = chunk.indices.fill_null(len(lengths)).to_numpy(zero_copy_only=False)
-        return np.asarray(np.append(lengths, 0)[codes], np.int64)
-    if pa.types.is_large_list(chunk.type):
-        total = np.append(0, np.cumsum(_lengths(chunk.values)))
-        offsets = chunk.offsets.to_numpy()
-        return np.asarray(total[offsets[1:]] - total[offsets[:-1]], np.int64)
-    if pa.types.is_large_string(chunk.type) and len(chunk):
-        offsets = np.frombuffer(chunk.buffers()[1], np.int64, len(chunk) + 1, chunk.offset * 8)
-        return np.diff(offsets)
-    return np.zeros(len(chunk), np.int64)
