@@ -7,7 +7,10 @@ them out; ``str(error)`` has all three.
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 
 class TraceLensError(Exception):
@@ -99,3 +102,40 @@ def counted(n: int, noun: str, plural: str = "") -> str:
         ('1 case', '2,000 cases', '2 queries')
     """
     return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def path_of(value: Any, what: str) -> Path:
+    """A path that was given as an argument.
+
+    Args:
+        value: What was given.
+        what: What it is the path of, for the message.
+
+    Raises:
+        UsageError: It is no path, or an empty one: that would be the working directory, which nobody has named.
+
+    Example:
+        >>> path_of("results", "results folder").name
+        'results'
+        >>> path_of("", "results folder")
+        Traceback (most recent call last):
+        ...
+        tracelens.errors.UsageError: the path of the results folder is empty. Hint: write '.' for the working directory
+    """
+    if not isinstance(value, str | os.PathLike) or isinstance(os.fspath(value), bytes):
+        hint = "give a path, as text or as a pathlib.Path"
+        raise UsageError(f"the {what} is given as {shown_type(value)}, not as a path", hint=hint)
+    if not os.fspath(value):
+        raise UsageError(f"the path of the {what} is empty", hint="write '.' for the working directory")
+    return Path(value)
+
+
+def shown_type(value: Any) -> str:
+    """The type of an argument as part of a sentence.
+
+    Example:
+        >>> shown_type(5), shown_type(None), shown_type([])
+        ('an int', 'None', 'a list')
+    """
+    name = type(value).__name__
+    return "None" if value is None else f"{'an' if name[0] in 'aeiou' else 'a'} {name}"

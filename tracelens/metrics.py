@@ -22,18 +22,18 @@ Example:
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tracelens.errors import UsageError, did_you_mean
+from tracelens.errors import UsageError, did_you_mean, shown_type
 from tracelens.kernels.reference import scores as _scores
 from tracelens.kernels.reference import trajectory as _names
 from tracelens.kernels.reference.call_lists import read_match
 from tracelens.kernels.reference.pairing import PAIRINGS, UNIT, Match
 from tracelens.kernels.reference.pairing import pairs as _pairs
 
-Entries = Sequence[Mapping[str, Any] | str | None]
-"""A list of calls or of names."""
+Entries = Iterable[Mapping[str, Any] | str | None]
+"""Calls or names, in order."""
 
 
 def strict(actual: Entries, expected: Entries, *, parallel: bool = False) -> float:
@@ -426,6 +426,9 @@ def agreement(actual: Mapping[str, Any], expected: Mapping[str, Any]) -> float:
         >>> agreement({"name": "a", "arguments": {"x": 1, "y": "B "}}, {"name": "a", "arguments": {"x": 2, "y": "b"}})
         0.5
     """
+    for call in (actual, expected):
+        if not isinstance(call, Mapping):
+            raise UsageError(f"a call is given as {shown_type(call)}", hint='write {"name": "...", "arguments": {...}}')
     match = read_match([{**actual, "name": "-"}], [{**expected, "name": "-"}])
     return match.agree(0, 0) / UNIT
 
@@ -500,13 +503,21 @@ def all_scores(
 def _match(actual: Entries, expected: Entries, parallel: bool, exact: float, name: float) -> Match:
     if not 0 <= name <= exact <= 1:
         raise UsageError(f"credits of {exact} and {name} are out of order", hint="0 <= name <= exact <= 1")
-    return read_match(actual, expected, parallel=parallel)
+    return read_match(_listed(actual, "actual"), _listed(expected, "expected"), parallel=parallel)
+
+
+def _listed(entries: Entries, side: str) -> list[Mapping[str, Any] | str | None]:
+    """The calls as a list that can be gone through more than once."""
+    if isinstance(entries, str | bytes | Mapping) or not isinstance(entries, Iterable):
+        hint = 'give a list of names or calls, as in ["search"] or [{"name": "search", "arguments": {}}]'
+        raise UsageError(f"the {side} calls are given as {shown_type(entries)}", hint=hint)
+    return list(entries)
 
 
 def _both(
     actual: Entries, expected: Entries, parallel: bool = False
 ) -> tuple[list[str | None], list[str | None], list[int | None] | None]:
     """Names of both lists, and the turns where parallel calls may be reordered."""
-    match = read_match(actual, expected)
+    match = read_match(_listed(actual, "actual"), _listed(expected, "expected"))
     turns = [call.turn for call in match.actual] if parallel else None
     return [call.name for call in match.actual], [call.name for call in match.expected], turns

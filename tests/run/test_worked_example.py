@@ -147,4 +147,6 @@ def test_a_call_without_arguments_lacks_those_expected(tmp_path):
     lines = [trace("t", [call("f")], [call("f", x=1)])]
     results = tl.score(write(tmp_path, lines), {"name": "s"})
     assert results.argument_diffs.select("path", "status").rows() == [("x", "missing")]
-    assert results.traces["reasons"].to_list() == [["call 0: f.x is missing, expected 1", "accuracy_optimal is 0.5, below 1"]]
+    assert results.traces["reasons"].to_list() == [
+        ["call 0: f.x is missing, expected 1", "accuracy_optimal is 0.5, below 1"]
+    ]

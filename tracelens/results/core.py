@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens import store
-from tracelens.errors import counted
+from tracelens.errors import UsageError, counted, path_of, shown_type
 from tracelens.results.scoring import run_folder
 
 if TYPE_CHECKING:
@@ -125,6 +125,9 @@ class Results:
         """
         import polars as pl
 
+        for name, value in (("tool", tool), ("code", code)):
+            if value is not None and not isinstance(value, str):
+                raise UsageError(f"{name} is given as {shown_type(value)}", hint=f"give the text of the column {name}")
         found = self.run.scan("findings").filter(pl.col("severity") == "error")
         if tool is not None:
             found = found.filter(pl.col("tool") == tool)
@@ -199,7 +202,7 @@ class Results:
         Raises:
             StoreError: The run is there already, or the folder cannot be written.
         """
-        return store.copy_run(self.run, Path(path))
+        return store.copy_run(self.run, path_of(path, "results folder"))
 
     def __repr__(self) -> str:
         rows = self.run.rows

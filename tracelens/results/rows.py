@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tracelens.errors import UsageError, did_you_mean
+from tracelens.errors import UsageError, did_you_mean, shown_type
 from tracelens.tables import PAIRINGS
 
 if TYPE_CHECKING:
@@ -70,22 +70,27 @@ class TraceRows:
         }
 
 
-def gather(run: Run, trace_id: str) -> dict[str, Any]:
+def gather(run: Run, trace_id: Any) -> dict[str, Any]:
     """Gather what a run says about one trace.
 
     Args:
         run: The run.
-        trace_id: The trace.
+        trace_id: The trace: its id, also as a whole number.
 
     Returns:
         The arguments of `TraceRows`.
 
     Raises:
-        UsageError: The run has no such trace.
+        UsageError: That is no id, or the run has no such trace.
     """
     import polars as pl
 
     from tracelens.rungs.safety import mask
+
+    if isinstance(trace_id, int) and not isinstance(trace_id, bool):
+        trace_id = str(trace_id)  # ids are compared as text, and tables may well hold numbers
+    if not isinstance(trace_id, str):
+        raise UsageError(f"{shown_type(trace_id)} is no id of a trace", hint="give the text of the column trace_id")
 
     def rows(table: str) -> tuple[Row, ...]:
         return tuple(run.scan(table).filter(pl.col("trace_id") == trace_id).collect().to_dicts())

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tracelens.errors import UsageError, path_of, shown_type
 from tracelens.results.progress import progress_line
 
 if TYPE_CHECKING:
@@ -37,7 +39,7 @@ def run_folder(
     resolved = as_suite(suite)  # before anything heavy is loaded: most mistakes are made here
     from tracelens.run import score as engine
 
-    folder = Path(out) if out is not None else Path(tempfile.mkdtemp(prefix="tracelens-"))
+    folder = path_of(out, "results folder") if out is not None else Path(tempfile.mkdtemp(prefix="tracelens-"))
     try:
         with progress_line(progress) as report:
             run = engine.score_run(source, resolved, out=folder, format=format, report=report)
@@ -48,8 +50,11 @@ def run_folder(
     return run, folder if out is None else None
 
 
-def as_suite(suite: Suite | str | Path | Mapping[str, Any] | None) -> Suite:
-    """The suite that was meant.
+def as_suite(suite: Any) -> Suite:
+    """The suite that was meant: a suite, the path of a file, what one holds, or None.
+
+    Raises:
+        UsageError: It is none of them.
 
     Example:
         >>> as_suite({"name": "flights"}).name
@@ -59,6 +64,11 @@ def as_suite(suite: Suite | str | Path | Mapping[str, Any] | None) -> Suite:
 
     if suite is None:
         return Suite.default()
-    if isinstance(suite, str | Path):
+    if isinstance(suite, str | os.PathLike):
         return Suite.load(suite)
-    return Suite.from_dict(suite) if isinstance(suite, Mapping) else suite
+    if isinstance(suite, Mapping):
+        return Suite.from_dict(suite)
+    if not isinstance(suite, Suite):
+        hint = "give a Suite, the path of a suite file, or a dictionary of what such a file holds"
+        raise UsageError(f"{shown_type(suite)} is no suite", hint=hint)
+    return suite

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tracelens.columns import Batch, Before, padded
-from tracelens.errors import InputError, UsageError, did_you_mean
+from tracelens.errors import InputError, UsageError, did_you_mean, shown_type
 from tracelens.kernels.records import BEFORE, split_elements
 from tracelens.sources.base import Head, Options, Sniff, Source
 from tracelens.sources.chat import Chat
@@ -64,6 +64,8 @@ def source_named(name: str) -> Source:
     for source in SOURCES:
         if source.name == name:
             return source
+    if not isinstance(name, str):
+        raise UsageError(f"the format is given as {shown_type(name)}", hint="give its name, or 'auto'")
     known = [source.name for source in SOURCES]
     hint = did_you_mean(name, known) or f"known formats: auto, {', '.join(known)}"
     raise UsageError(f"unknown format {name!r}", hint=hint)

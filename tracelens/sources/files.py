@@ -101,6 +101,8 @@ def _copied(part: str) -> File:
 
 
 def _expand(part: str) -> list[Path]:
+    if not part:
+        raise InputError("the path of an input is empty", hint="name a file, a folder or a glob; '.' is this folder")
     path = Path(part)
     if path.is_file():
         return [path]

@@ -32,7 +32,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tracelens.columns import Batch, padded
-from tracelens.errors import InputError, InternalError
+from tracelens.errors import InputError, InternalError, shown_type
 from tracelens.kernels.records import hash_records
 from tracelens.sources.base import Head, Options, Sniff
 from tracelens.sources.files import File
@@ -199,7 +199,7 @@ def _stream(source: Any, spool: Any) -> tuple[pa.Schema, Batches]:
             ) from error
         return _spooled(iter(reader), spool)
     raise InputError(
-        f"a {type(source).__name__} is no input",
+        f"{shown_type(source)} is no input",
         hint="give a path, a glob, a list of paths, or an Arrow, Polars, pandas or DuckDB table",
     )
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracelens.errors import InternalError
+from tracelens.errors import InternalError, path_of
 from tracelens.store.layout import run_folders, table_file
 from tracelens.store.sqlfiles import sql_files
 from tracelens.tables import STORED_TABLES, sql_comments
@@ -48,7 +48,7 @@ def connect(path: str | Path, *, comments: bool = True) -> duckdb.DuckDBPyConnec
         [(0,)]
     """
     connection = empty_connection()
-    attach_runs(connection, run_folders(Path(path)))
+    attach_runs(connection, run_folders(path_of(path, "results folder")))
     for statement in (*macro_statements(), *view_statements()):
         if comments or not statement.startswith("COMMENT"):
             connection.execute(statement)

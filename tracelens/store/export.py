@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tracelens.errors import StoreError, UsageError, counted, did_you_mean
+from tracelens.errors import StoreError, UsageError, counted, did_you_mean, path_of
 from tracelens.store.connection import STORED, connect, macro_statements, quoted, view_statements
 from tracelens.tables import STORED_TABLES, sql_comments
 
@@ -58,15 +58,16 @@ def export(
         ...     [file.name for file in export(results, Path(results) / "copy", form="csv", names=("traces", "funnel"))]
         ['traces.csv', 'funnel.csv']
     """
+    folder, target = path_of(path, "results folder"), path_of(to, "export")
     if form == "duckdb":
-        _refuse([Path(to)], overwrite=overwrite)
-        return [_to_duckdb(Path(path), Path(to))]
+        _refuse([target], overwrite=overwrite)
+        return [_to_duckdb(folder, target)]
     if form not in {"csv", "parquet", "arrow"}:
         hint = did_you_mean(form, ("duckdb", "csv", "parquet", "arrow"))
         raise UsageError(f"cannot export as {form!r}", hint=hint or "duckdb, csv, parquet and arrow are possible")
-    files = {name: Path(to) / f"{name}.{form}" for name in names}
+    files = {name: target / f"{name}.{form}" for name in names}
     _refuse(files.values(), overwrite=overwrite)
-    return _to_files(Path(path), Path(to), form, files)
+    return _to_files(folder, target, form, files)
 
 
 def _refuse(files: Iterable[Path], *, overwrite: bool) -> None:

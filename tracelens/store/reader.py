@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tracelens.errors import StoreError, did_you_mean
+from tracelens.errors import StoreError, UsageError, did_you_mean, path_of, shown_type
 from tracelens.store.layout import run_folders, run_info, table_file
 from tracelens.tables import STORED_TABLES
 
@@ -98,9 +98,11 @@ def open_run(path: str | Path, run: str | None = None) -> Run:
         ...     open_run(results, "ab").rows["traces"]
         0
     """
-    folders = run_folders(Path(path))
+    folders = run_folders(path_of(path, "results folder"))
     if run is None:
         return Run(folders[-1], run_info(folders[-1]))
+    if not isinstance(run, str):
+        raise UsageError(f"the run is given as {shown_type(run)}", hint="give the id of the run, or its beginning")
     found = [each for each in folders if each.name.startswith(run)]
     if len(found) != 1:
         known = ", ".join(each.name for each in folders[-5:])
@@ -124,4 +126,4 @@ def list_runs(path: str | Path) -> list[Run]:
         ...     [run.run_id for run in list_runs(results)]
         ['ab12']
     """
-    return [Run(each, run_info(each)) for each in run_folders(Path(path))]
+    return [Run(each, run_info(each)) for each in run_folders(path_of(path, "results folder"))]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from tracelens.errors import UsageError, path_of, shown_type
 from tracelens.suite.places import Where
 from tracelens.suite.references import References
 from tracelens.suite.tools import Agent, Tool
@@ -72,7 +74,7 @@ class Suite:
     where: Where = field(default_factory=Where, repr=False)
 
     @classmethod
-    def load(cls, path: str | Path) -> Suite:
+    def load(cls, path: str | os.PathLike[str]) -> Suite:
         """A suite from its TOML file.
 
         Args:
@@ -83,7 +85,7 @@ class Suite:
         """
         from tracelens.suite.load import load_suite
 
-        return cls(**load_suite(Path(path)))
+        return cls(**load_suite(path_of(path, "suite file")))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], base: str | Path | None = None) -> Suite:
@@ -98,6 +100,8 @@ class Suite:
         """
         from tracelens.suite.load import suite_from_dict
 
+        if not isinstance(data, Mapping):
+            raise UsageError(f"{shown_type(data)} is no suite", hint="give a dictionary of what a suite file holds")
         return cls(**suite_from_dict(data, Path(base) if base is not None else Path()))
 
     @classmethod
