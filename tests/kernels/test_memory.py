@@ -5,6 +5,7 @@ import pytest
 from numba import njit
 
 from tracelens.kernels import memory as m
+from tracelens.kernels.check_text import same_bytes
 
 
 @njit
@@ -32,6 +33,20 @@ def test_loads_and_stores():
     stores(addresses[0], addresses[2], addresses[3])
     assert (u8[1], i64[1], u64[1]) == (255, -5, 2**64 - 1)
     assert total(addresses[0], 2) == 256
+
+
+def test_runs_of_bytes_are_equal_where_every_byte_is():
+    one = np.arange(64, dtype=np.uint8)
+    for start in range(3):
+        for length in range(20):
+            other = np.zeros(64, np.uint8)
+            other[7 : 7 + length] = one[start : start + length]
+            runs = m.address_of(one), start, m.address_of(other), 7, length
+            assert same_bytes(*runs)
+            for at in range(length):
+                other[7 + at] ^= 64
+                assert not same_bytes(*runs)
+                other[7 + at] ^= 64
 
 
 def test_an_array_with_gaps_has_no_address():

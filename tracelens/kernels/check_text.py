@@ -37,7 +37,17 @@ from tracelens.kernels.context import (
     put,
 )  # fmt: skip
 from tracelens.kernels.hash import hash_key_bytes
-from tracelens.kernels.memory import bytes_at, load_i32, load_i64, load_u8, load_u64, store_i64, store_u8, store_u64
+from tracelens.kernels.memory import (
+    bytes_at,
+    load_i32,
+    load_i64,
+    load_u8,
+    load_u64,
+    load_word,
+    store_i64,
+    store_u8,
+    store_u64,
+)  # fmt: skip
 from tracelens.kernels.scan import ESCAPED, NON_ASCII, decode_string
 from tracelens.kernels.words import PADDING
 
@@ -78,11 +88,14 @@ class Memory(NamedTuple):
 
 @njit(nogil=True, cache=True)
 def same_bytes(a: int, i: int, b: int, j: int, length: int) -> bool:
-    """Whether two runs of bytes are equal."""
-    for k in range(length):
-        if load_u8(a, i + k) != load_u8(b, j + k):
+    """Whether two runs of bytes, padded, are equal."""
+    a, b = a + i, b + j
+    while length >= 8:
+        if load_word(a) != load_word(b):
             return False
-    return True
+        a, b, length = a + 8, b + 8, length - 8
+    differ = load_word(a) ^ load_word(b)
+    return length == 0 or differ << np.uint64(64 - 8 * length) == 0
 
 
 @njit(nogil=True, cache=True)

@@ -26,11 +26,11 @@ def _place(builder: Any, address: Any, index: Any, kind: Any) -> Any:
     return builder.gep(builder.inttoptr(address, kind.as_pointer()), [index])
 
 
-def _load(kind: Any, result: Any, *, signed: bool = False, align: int | None = None) -> Any:
+def _load(kind: Any, result: Any, *, signed: bool = False) -> Any:
     """The signature and code of a load."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001 - fixed by Numba
-        value = builder.load(_place(builder, args[0], args[1], kind), align=align, typ=kind)
+        value = builder.load(_place(builder, args[0], args[1], kind), typ=kind)
         if isinstance(kind, ir.IntType) and kind.width < 64:
             extend = builder.sext if signed else builder.zext
             return extend(value, ir.IntType(64))
@@ -61,6 +61,16 @@ def load_i64(typing: Any, address: Any, index: Any) -> Any:  # noqa: ARG001 - as
 def load_u64(typing: Any, address: Any, index: Any) -> Any:  # noqa: ARG001 - as above
     """Element ``index`` of a ``uint64`` array."""
     return _load(*_UNSIGNED)
+
+
+@intrinsic
+def load_word(typing: Any, address: Any) -> Any:  # noqa: ARG001 - as above
+    """The eight bytes at an address as a little-endian ``uint64``, at any alignment."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001 - fixed by Numba
+        return builder.load(builder.inttoptr(args[0], ir.IntType(64).as_pointer()), align=1, typ=ir.IntType(64))
+
+    return types.uint64(types.int64), codegen
 
 
 @intrinsic
