@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,7 +34,7 @@ from tracelens.run.pool import Side, pool_arguments
 from tracelens.run.rows import difference_table, expected_table, pair_table, place, step_table
 from tracelens.rungs.diagnostics import diagnose
 from tracelens.rungs.facts import CallFacts
-from tracelens.rungs.routing import Failures, decide, threshold_failures
+from tracelens.rungs.routing import Failures, Gap, decide, threshold_failures
 from tracelens.rungs.waivers import apply_waivers, waived_until
 
 OPTIMAL = "optimal"
@@ -92,15 +92,11 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     }
     told = {**judged.columns, **_diagnostics(batch, facts, plan)}
     traces = trace_rows(batch, calls, matched, told, findings, plan)
-    missed, null_scores = threshold_failures(traces, plan.routing)
 
     def details(wanted: npt.NDArray[np.bool_]) -> list[Failures]:
         return pair_details(held[OPTIMAL], differs[OPTIMAL], facts, wanted)
 
-    routes = decide(traces, [failures(findings), *missed], details, [*judged.gaps, *null_scores], plan.routing)
-    findings = apply_waivers(findings, pl.DataFrame(traces.select(["trace", "case_id"])), plan.suite.waive)
-    until = waived_until(findings, _below(missed, traces, plan))
-    traces = pa.table({**{name: traces[name] for name in traces.column_names}, **routes, "waived_until": until})
+    traces, findings = _routed(traces, findings, judged.gaps, details, plan)
     stored = plan.suite.match.rows
     tables = {
         "calls": call_rows.append_column("schema_state", schemas.stored),
@@ -126,6 +122,23 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
 def _diagnostics(batch: Batch, facts: CallFacts, plan: Plan) -> dict[str, pa.Array]:
     """The diagnostics of every trace, as far as masks let them be known."""
     return known_repetition(batch, facts.tool, diagnose(facts, batch.calls, batch.traces, plan.prices))
+
+
+def _routed(
+    traces: pa.Table,
+    findings: pl.DataFrame,
+    gaps: list[Gap],
+    details: Callable[[npt.NDArray[np.bool_]], list[Failures]],
+    plan: Plan,
+) -> tuple[pa.Table, pl.DataFrame]:
+    """The traces with their routes, and the findings with the waivers that cover them."""
+    missed, null_scores = threshold_failures(traces, plan.routing)
+    routes = decide(traces, [failures(findings), *missed], details, [*gaps, *null_scores], plan.routing)
+    findings = apply_waivers(findings, pl.DataFrame(traces.select(["trace", "case_id"])), plan.suite.waive)
+    routes["waived_until"] = waived_until(findings, _below(missed, traces, plan))
+    for name, column in routes.items():
+        traces = traces.append_column(name, column)
+    return traces, findings
 
 
 def _below(missed: Sequence[Failures], traces: pa.Table, plan: Plan) -> npt.NDArray[np.bool_]:
