@@ -16,13 +16,15 @@ Example:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from tracelens.kernels.calls import Calls
 
 Lists = str | pl.Expr
 """A column of lists, or its name."""
@@ -258,9 +260,8 @@ def _pair(lists: pl.Series, pairing: str, exact: float, name: float) -> pl.Serie
     """Columns of names and arguments to the accuracy of one pairing."""
     import numpy as np
 
-    from tracelens.kernels.calls import LINK
-    from tracelens.kernels.optimal import DENSE
-    from tracelens.kernels.pairing import EXACT, LINEAR, PARTIAL, pair_units
+    from tracelens.kernels.matching import pair_all
+    from tracelens.kernels.pairing import EXACT, PARTIAL
     from tracelens.kernels.reference.pairing import PAIRINGS
 
     names, units, valid = _read(lists, ("0", "1"))
@@ -270,34 +271,28 @@ def _pair(lists: pl.Series, pairing: str, exact: float, name: float) -> pl.Serie
         raise pl.exceptions.ComputeError("lists of names and of arguments differ in length")
     units[~both] = 0
     same[~both] = 0
-    sides = [_records(*side) for side in zip(names, arguments, strict=True)]
-    slots = int(units[:, 1].sum())
-    counts, unknown = np.zeros((len(units), 3, 7), np.int64), np.empty(len(units), np.bool_)
-    partner, status = np.empty((3, slots), np.int32), np.empty((3, slots), np.uint8)
-    slot, agreed = np.cumsum(units[:, 1]) - units[:, 1], np.empty(len(units), np.int64)
-    records = (*sides[0], *sides[1], np.zeros(0, LINK))
-    pair_units(units, *records, exact > name, slot, partner, status, counts, agreed, unknown, DENSE, LINEAR)
-    found = counts[:, PAIRINGS.index(pairing)]
+    sides = [_calls(*side) for side in zip(names, arguments, strict=True)]
+    paired = pair_all(units, *sides, exact_first=exact > name)
+    found = paired.counts[:, PAIRINGS.index(pairing)]
     longer = np.maximum(units[:, 1], units[:, 3])
     earned = exact * found[:, EXACT] + name * found[:, PARTIAL]
     scores = np.divide(earned, longer, out=np.ones(len(units)), where=longer > 0)
     return (
         pl.Series(scores)
         .to_frame("x")
-        .select(pl.when(pl.lit(pl.Series(both & ~unknown))).then(pl.col("x")))
+        .select(pl.when(pl.lit(pl.Series(both & ~paired.unknown))).then(pl.col("x")))
         .to_series()
     )
 
 
-def _records(
-    names: npt.NDArray[np.int32], arguments: npt.NDArray[np.int32]
-) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+def _calls(names: npt.NDArray[np.int32], arguments: npt.NDArray[np.int32]) -> Calls:
     """Calls as the kernels take them, each with its arguments as one value."""
     import numpy as np
 
-    from tracelens.kernels.calls import CALL, CAPTURED, TOP, USABLE
+    from tracelens.kernels.calls import CAPTURED, USABLE, Calls
 
-    calls = np.zeros(len(names), CALL)
-    calls["code"], calls["lo"] = names, arguments.astype(np.int64).view(np.uint64)
-    calls["flags"] = np.where(arguments == -2, 0, USABLE | CAPTURED)
-    return calls, np.zeros(0, TOP)
+    flags = np.where(arguments == -2, 0, USABLE | CAPTURED).astype(np.uint8)
+    none = np.zeros(len(names), np.int64)
+    low = arguments.astype(np.int64).view(np.uint64)
+    top, links = np.zeros(0, np.uint64), np.zeros(0, np.int64)
+    return Calls(names, flags, np.zeros(len(names), np.uint64), low, none, none, top, none, none, links)

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 from hypothesis import strategies as st
 
-from tracelens.kernels.calls import CALL, CAPTURED, JOINED, LINK, MALFORMED_ENTRY, TOP, USABLE
+from tracelens.kernels.calls import CAPTURED, JOINED, MALFORMED_ENTRY, USABLE, Calls
 from tracelens.kernels.reference.pairing import UNIT, Call, Match
 
 NAMES = ("a", "b", "c")
@@ -76,36 +76,47 @@ def relate(match: Match, overrides: dict[tuple[int, int], tuple[bool, int]]) -> 
     return related
 
 
-def records(match: Match) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Both sides of a match, their top-level arguments, and the links, as kernels take them."""
+def for_kernels(match: Match) -> tuple[Calls, Calls]:
+    """Both sides of a match as kernels take them."""
     codes: dict[str, int] = {}
-    links = sorted(pair for pair in getattr(match, "overrides", {}) if pair[0] < len(match.actual))
-    links = [(i, j) for i, j in links if j < len(match.expected)]
-    rel = np.array([(j, match.overrides[i, j][1], match.overrides[i, j][0]) for i, j in links], LINK)  # type: ignore[attr-defined] # Related
+    overrides = getattr(match, "overrides", {})
+    links = sorted((i, j) for i, j in overrides if i < len(match.actual) and j < len(match.expected))
     joined = [False] * len(match.actual)
     for group in match.groups():
         for i in group[1:]:
             joined[i] = True
-    a, a_top = side(match.actual, codes, joined)
-    e, e_top = side(match.expected, codes, [False] * len(match.expected))
-    a["link_first"] = np.searchsorted([i for i, _ in links], np.arange(len(a)))
-    a["link_count"] = np.bincount([i for i, _ in links], minlength=len(a))[: len(a)]
-    return a, a_top, e, e_top, rel
+    flat = np.array([(j, overrides[i, j][1], overrides[i, j][0]) for i, j in links], np.int64).ravel()
+    count = np.bincount(np.array([i for i, _ in links], np.int64), minlength=len(match.actual))
+    first = np.cumsum(count) - count
+    actual = side(match.actual, codes, joined)._replace(link_first=first, link_count=count, links=flat)
+    return actual, side(match.expected, codes, [False] * len(match.expected))
 
 
-def side(calls: Sequence[Call], codes: dict[str, int], joined: list[bool]) -> tuple[np.ndarray, np.ndarray]:
-    """Calls as records; digests are the values themselves, numbered."""
-    rows, top = [], []
+def side(calls: Sequence[Call], codes: dict[str, int], joined: list[bool]) -> Calls:
+    """Calls without links; digests are the values themselves, numbered."""
+    code, flags, numbers, top = list[int](), list[int](), list[int](), list[tuple[int, int, int]]()
     for one, behind in zip(calls, joined, strict=True):
         values = dict(one.arguments)  # type: ignore[call-overload] # pairs of name and value
-        number = sum((values.get(k, -1) + 1) * 10**n for n, k in enumerate("xyz"))
-        flags = USABLE * (one.usable and one.captured) + CAPTURED * one.captured
-        flags += MALFORMED_ENTRY * one.malformed + JOINED * behind
+        numbers.append(sum((values.get(k, -1) + 1) * 10**n for n, k in enumerate("xyz")))
+        known = USABLE * (one.usable and one.captured) + CAPTURED * one.captured
+        flags.append(known + MALFORMED_ENTRY * one.malformed + JOINED * behind)
         named = bool(one.name) and not one.malformed
-        code = codes.setdefault(str(one.name), len(codes)) if named else -1
-        rows.append((code, flags, number // 10, number, len(top), 0, len(one.top), 0))
+        code.append(codes.setdefault(str(one.name), len(codes)) if named else -1)
         top += [(ord(k), 0, one.top[k]) for k in sorted(one.top)]
-    return np.array(rows, CALL), np.array(top, TOP)
+    sizes, low = np.array([len(one.top) for one in calls], np.int64), np.array(numbers, np.uint64)
+    none = np.zeros(len(calls), np.int64)
+    return Calls(
+        np.array(code, np.int32),
+        np.array(flags, np.uint8),
+        low // np.uint64(10),
+        low,
+        np.cumsum(sizes) - sizes,
+        sizes,
+        np.array(top, np.uint64).ravel(),
+        none,
+        none,
+        np.zeros(0, np.int64),
+    )
 
 
 def one_unit(match: Match) -> np.ndarray:

@@ -9,40 +9,34 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.call_lists import arguments, call, matches, one_unit, records
-from tracelens.kernels.calls import CALL, CAPTURED, LINK, TOP, USABLE
+from tests.kernels.call_lists import arguments, call, for_kernels, matches, one_unit
+from tracelens.kernels.calls import CAPTURED, USABLE, Calls
+from tracelens.kernels.matching import pair_all
 from tracelens.kernels.optimal import DENSE
-from tracelens.kernels.pairing import LINEAR, MISSING, pair_rows, pair_units
+from tracelens.kernels.pairing import LINEAR, MISSING, Pairings, pair_rows
 from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES, Match, agreement, best_unused, optimal, pairs
 from tracelens.kernels.reference.scores import accuracy, accuracy_in_closed_form, arguments_unknown, counts
 
 CREDITS = ((1.0, 0.5), (1.0, 1.0), (0.25, 0.0))
 
 
-def run(
-    match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR
-) -> dict[str, np.ndarray]:
-    """Pair one unit with the kernel."""
-    n = len(match.actual)
-    found = {
-        "partner": np.empty((3, n), np.int32),
-        "status": np.empty((3, n), np.uint8),
-        "counts": np.zeros((1, 3, 7), np.int64),
-        "agreed": np.empty(1, np.int64),
-        "unknown": np.empty(1, np.bool_),
-    }
-    pair_units(
-        one_unit(match), *records(match), credit[0] > credit[1], np.zeros(1, np.int64), *found.values(), dense, linear
-    )
-    return found
+def run(match: Match, credit: tuple[float, float] = (1.0, 0.5), dense: int = DENSE, linear: int = LINEAR) -> Pairings:
+    """Pair one unit with the kernels; the one for short plain units says what the other one says."""
+    sides, exact_first = for_kernels(match), credit[0] > credit[1]
+    ways = [
+        pair_all(one_unit(match), *sides, exact_first=exact_first, dense=dense, linear=linear, short=short)
+        for short in (False, True)
+    ]
+    assert all((one == other).all() for one, other in zip(*ways, strict=True))
+    return ways[1]
 
 
-def rows_of(match: Match, pairing: int, found: dict[str, np.ndarray]) -> list[tuple[int, int, str, int]]:
+def rows_of(match: Match, pairing: int, found: Pairings) -> list[tuple[int, int, str, int]]:
     """The rows of one pairing as the kernel writes them."""
-    total = len(match.actual) + found["counts"][0, pairing, MISSING]
+    total = len(match.actual) + found.counts[0, pairing, MISSING]
     out = [np.empty(total, t) for t in (np.int64, np.int32, np.int32, np.uint8, np.int64)]
     zero = np.zeros(1, np.int64)
-    pair_rows(one_unit(match), *records(match), zero, found["partner"][pairing], found["status"][pairing], zero, *out)
+    pair_rows(one_unit(match), *for_kernels(match), zero, found.partner[pairing], found.status[pairing], zero, *out)
     return [(i, j, STATUSES[s], g) for _, i, j, s, g in zip(*(x.tolist() for x in out), strict=True)]
 
 
@@ -54,8 +48,8 @@ def assert_same(
         want = pairs(match, pairing, credit)
         none = [tuple(-1 if x is None else x for x in row) for row in want]
         assert rows_of(match, p, found) == none, pairing
-        assert dict(zip(STATUSES, found["counts"][0, p].tolist(), strict=True)) == counts(match, pairing, credit)
-    assert found["unknown"][0] == arguments_unknown(match)
+        assert dict(zip(STATUSES, found.counts[0, p].tolist(), strict=True)) == counts(match, pairing, credit)
+    assert found.unknown[0] == arguments_unknown(match)
 
 
 @given(matches(), st.sampled_from(CREDITS))
@@ -190,9 +184,9 @@ def test_partners_are_used_once(match: Match) -> None:
     """A partner is somebody's only once, and every expected call is taken or missing."""
     found = run(match)
     for p in range(3):
-        taken = [j for j in found["partner"][p].tolist() if j >= 0]
+        taken = [j for j in found.partner[p].tolist() if j >= 0]
         assert len(taken) == len(set(taken))
-        assert found["counts"][0, p, MISSING] == len(match.expected) - len(taken)
+        assert found.counts[0, p, MISSING] == len(match.expected) - len(taken)
 
 
 @pytest.mark.parametrize("shift", [0, 10_000], ids=["equal but shuffled", "nothing in common"])
@@ -200,19 +194,17 @@ def test_thousands_of_calls_of_one_name(shift: int) -> None:
     """Time would show it if these were assigned one by one."""
     size = 10_000
     rng = np.random.default_rng(11)
+    none, size_one = np.zeros(size, np.int64), np.ones(size, np.int64)
     sides = []
     for start in (0, shift):
-        calls, top = np.zeros(size, CALL), np.zeros(size, TOP)
-        calls["flags"], calls["top_count"], calls["top_first"] = USABLE | CAPTURED, 1, np.arange(size)
-        calls["lo"] = top["lo"] = start + rng.permutation(size)
-        sides += [calls, top]
-    counts, partner, status = (
-        np.zeros((1, 3, 7), np.int64),
-        np.empty((3, size), np.int32),
-        np.empty((3, size), np.uint8),
-    )
-    out = (np.zeros(1, np.int64), partner, status, counts, np.empty(1, np.int64), np.empty(1, np.bool_))
-    pair_units(np.array([[0, size, 0, size]]), *sides, np.zeros(0, LINK), True, *out, DENSE, LINEAR)
+        low = (start + rng.permutation(size)).astype(np.uint64)
+        top = np.stack([np.zeros(size, np.uint64), np.zeros(size, np.uint64), low], axis=1).ravel()
+        flags = np.full(size, USABLE | CAPTURED, np.uint8)
+        links = (none, none, np.zeros(0, np.int64))
+        place = (np.arange(size), size_one, top, *links)
+        sides.append(Calls(none.astype(np.int32), flags, none.astype(np.uint64), low, *place))
+    found = pair_all(np.array([[0, size, 0, size]]), *sides, exact_first=True)
+    counts, partner = found.counts, found.partner
     assert counts[0, 2].tolist() == ([0, size, 0, 0, 0, 0, 0] if shift else [size, 0, 0, 0, 0, 0, 0])
     assert sorted(partner[2].tolist()) == list(range(size))
     assert not shift or partner[2].tolist() == list(range(size))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.kernels.call_lists import call, matches, records
-from tracelens.kernels.calls import CAPTURED, JOINED, MALFORMED_ENTRY, USABLE
+from tests.kernels.call_lists import call, for_kernels, matches
+from tracelens.kernels.calls import CAPTURED, JOINED, MALFORMED_ENTRY, USABLE, Calls
 from tracelens.kernels.reference.pairing import PAIRINGS, STATUSES, Match, pairs
 from tracelens.kernels.reference.scores import all_scores
 from tracelens.rungs.calls import Pairs, pairs_of
@@ -19,19 +19,19 @@ from tracelens.rungs.scores import UnitScores, score_units
 from tracelens.rungs.units import CallArrays, Credit, Related, Units, joined_calls
 
 
-def call_arrays(calls: np.ndarray, top: np.ndarray) -> CallArrays:
-    """Records of one side as the arrays rungs take."""
-    flags = calls["flags"]
+def call_arrays(calls: Calls) -> CallArrays:
+    """Calls as the arrays rungs take."""
+    flags = calls.flags
     return CallArrays(
-        code=calls["code"].copy(),
-        hi=calls["hi"].copy(),
-        lo=calls["lo"].copy(),
+        code=calls.code,
+        hi=calls.hi,
+        lo=calls.lo,
         captured=flags & CAPTURED != 0,
         usable=(flags & USABLE != 0) | (flags & CAPTURED == 0),
         malformed=flags & MALFORMED_ENTRY != 0,
-        top_first=calls["top_first"].astype(np.int64),
-        top_count=calls["top_count"].astype(np.int64),
-        top=top,
+        top_first=calls.top_first,
+        top_count=calls.top_count,
+        top=calls.top,
     )
 
 
@@ -40,11 +40,11 @@ Sides = tuple[Units, CallArrays, CallArrays, Related, np.ndarray]
 
 def sides(match: Match) -> Sides:
     """A match as the arguments `score_units` takes."""
-    a, a_top, e, e_top, links = records(match)
-    units = Units(*(np.array([x], np.int64) for x in (0, len(a), 0, len(e))))
-    actual = np.repeat(np.arange(len(a)), a["link_count"])
-    related = Related(actual, links["expected"].copy(), links["exact"] != 0, links["agreement"].copy())
-    return units, call_arrays(a, a_top), call_arrays(e, e_top), related, a["flags"] & JOINED != 0
+    a, e = for_kernels(match)
+    units = Units(*(np.array([x], np.int64) for x in (0, len(a.code), 0, len(e.code))))
+    actual, links = np.repeat(np.arange(len(a.code)), a.link_count), a.links.reshape(-1, 3)
+    related = Related(actual, links[:, 0].copy(), links[:, 2] != 0, links[:, 1].copy())
+    return units, call_arrays(a), call_arrays(e), related, a.flags & JOINED != 0
 
 
 def score(match: Match, credit: tuple[float, float] = (1.0, 0.5)) -> UnitScores:

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from tracelens.kernels.assignment import FAR, smallest_column, solve, take_column
-from tracelens.kernels.calls import CAPTURED, I32, I64, U64, USABLE, Calls, Links, Tops, worth_of
+from tracelens.kernels.calls import CAPTURED, I32, I64, U64, USABLE, Calls, worth_of
 from tracelens.kernels.jit import lean
 from tracelens.kernels.sorting import stable_order
 
@@ -24,11 +24,11 @@ def kinds(a: Calls, e: Calls, rows: I64, columns: I64) -> tuple[I64, int]:
     total = n + columns.size
     hi, lo, whole = np.empty(total, np.uint64), np.empty(total, np.uint64), np.empty(total, np.bool_)
     for k in range(n):
-        hi[k], lo[k] = a[rows[k]].hi, a[rows[k]].lo
-        whole[k] = a[rows[k]].flags & USABLE != 0
+        hi[k], lo[k] = a.hi[rows[k]], a.lo[rows[k]]
+        whole[k] = a.flags[rows[k]] & USABLE != 0
     for k in range(columns.size):
-        hi[n + k], lo[n + k] = e[columns[k]].hi, e[columns[k]].lo
-        whole[n + k] = e[columns[k]].flags & USABLE != 0
+        hi[n + k], lo[n + k] = e.hi[columns[k]], e.lo[columns[k]]
+        whole[n + k] = e.flags[columns[k]] & USABLE != 0
     order = stable_order(hi, lo)
     kind, count = np.empty(total, np.int64), 0
     known, last = -1, 0  # kind and position of the last whole call
@@ -67,19 +67,44 @@ def copies_of(kind: I64, count: int) -> tuple[I64, I64]:
 
 
 @njit(nogil=True, cache=True, _nrt=True)
+def _copied(order: I64, start: int, stop: int) -> I64:
+    """Some of the calls as an array of their own."""
+    out = np.empty(stop - start, np.int64)
+    for k in range(out.size):
+        out[k] = order[start + k]
+    return out
+
+
+@njit(nogil=True, cache=True, _nrt=True)
 def pair_many(
     a: Calls,
-    a_top: Tops,
     e: Calls,
-    e_top: Tops,
-    rel: Links,
-    rows: I64,
-    columns: I64,
-    a_first: int,
+    a_order: I64,
+    p: int,
+    p_stop: int,
+    e_order: I64,
+    q: int,
+    q_stop: int,
     e_first: int,
     partner: I32,
+    offset: int,
 ) -> None:
-    """Equal calls pair as multisets; what is left over is assigned only if it makes a difference."""
+    """Pair calls of one name: equal ones as multisets; what is left over is assigned only if it makes a difference.
+
+    Args:
+        a: The actual calls.
+        e: The expected calls.
+        a_order: From `p` to `p_stop`, the actual calls of the name.
+        p: See `a_order`.
+        p_stop: See `a_order`.
+        e_order: From `q` to `q_stop`, the expected calls of the name.
+        q: See `e_order`.
+        q_stop: See `e_order`.
+        e_first: First expected call of the unit.
+        partner: Filled: at `offset` and the actual call, its expected call counted from `e_first`.
+        offset: See `partner`.
+    """
+    rows, columns = _copied(a_order, p, p_stop), _copied(e_order, q, q_stop)
     kind, count = kinds(a, e, rows, columns)
     row_kind, column_kind = kind[: rows.size], kind[rows.size :]
     exact, row_left, column_left = np.zeros(count, np.int64), np.zeros(count, np.int64), np.zeros(count, np.int64)
@@ -93,17 +118,67 @@ def pair_many(
         column_left[k] -= exact[k]
     chosen = np.full(rows.size, -1, np.int64)
     mine, theirs = rows[_samples(row_kind, row_left)], columns[_samples(column_kind, column_left)]
-    if mine.size == 0 or theirs.size == 0 or _no_difference(a, a_top, e, e_top, mine, theirs):
+    if mine.size == 0 or theirs.size == 0 or _no_difference(a, e, mine, theirs):
         _settle_freely(row_kind, column_kind, exact, row_left, column_left, chosen)
     else:
         weight = np.empty((mine.size, theirs.size), np.int64)
         for r in range(mine.size):
             for c in range(theirs.size):
-                weight[r, c] = worth_of(a, a_top, e, e_top, rel, mine[r], theirs[c], 0)
+                weight[r, c] = worth_of(a, e, mine[r], theirs[c], 0)
         _settle_assigned(weight, row_kind, column_kind, exact, row_left, column_left, chosen)
     for r in range(rows.size):
         if chosen[r] >= 0:
-            partner[rows[r] - a_first] = columns[chosen[r]] - e_first
+            partner[offset + rows[r]] = columns[chosen[r]] - e_first
+
+
+@njit(nogil=True, cache=True, _nrt=True)
+def pair_directly(
+    a: Calls,
+    e: Calls,
+    a_order: I64,
+    p: int,
+    p_stop: int,
+    e_order: I64,
+    q: int,
+    q_stop: int,
+    bonus: int,
+    e_first: int,
+    partner: I32,
+    offset: int,
+) -> None:
+    """The same, every call for itself: assign by worth (see `worth_of`), then settle each actual call in order."""
+    rows, columns = _copied(a_order, p, p_stop), _copied(e_order, q, q_stop)
+    weight = np.empty((rows.size, columns.size), np.int64)
+    for r in range(rows.size):
+        for c in range(columns.size):
+            weight[r, c] = worth_of(a, e, rows[r], columns[c], bonus)
+    row_type, column_type = np.arange(rows.size), np.arange(columns.size)
+    mate, owner, row_price, column_price = solve(weight, row_type, column_type)
+    turned = np.ascontiguousarray(weight.T)
+    size = mate.size
+    settled, move, queue = np.zeros(size, np.bool_), np.empty(size, np.int64), np.empty(size + 1, np.int64)
+    scratch = np.empty(size, np.int64)
+    for r in range(rows.size):
+        c = smallest_column(
+            turned,
+            row_type,
+            column_type,
+            row_price,
+            column_price,
+            r,
+            column_type,
+            mate,
+            owner,
+            settled,
+            move,
+            queue,
+            scratch,
+        )
+        if c != mate[r]:
+            take_column(r, c, mate, owner, move)
+        settled[r] = True
+        if c < columns.size:
+            partner[offset + rows[r]] = columns[c] - e_first
 
 
 @njit(nogil=True, cache=True, _nrt=True)
@@ -210,7 +285,7 @@ def _slots(left: I64) -> tuple[I64, I64, I64]:
 
 
 @njit(nogil=True, cache=True, _nrt=True)
-def _no_difference(a: Calls, a_top: Tops, e: Calls, e_top: Tops, mine: I64, theirs: I64) -> bool:
+def _no_difference(a: Calls, e: Calls, mine: I64, theirs: I64) -> bool:
     """Whether all agreements between these calls are certainly equal, found by sorting their arguments.
 
     They are 0 if no argument has a value that occurs on both sides. They are equal if every call has the same
@@ -218,15 +293,15 @@ def _no_difference(a: Calls, a_top: Tops, e: Calls, e_top: Tops, mine: I64, thei
     """
     total, captured = 0, 0
     for i in mine:
-        total += a[i].top_count
-        captured += a[i].flags & CAPTURED != 0
+        total += a.top_count[i]
+        captured += a.flags[i] & CAPTURED != 0
     if captured not in (0, mine.size):
         return False
     for j in theirs:
-        total += e[j].top_count
+        total += e.top_count[j]
     key, hi, lo = np.empty(total, np.uint64), np.empty(total, np.uint64), np.empty(total, np.uint64)
-    split = _copy_arguments(a, a_top, mine, 0, key, hi, lo)
-    _copy_arguments(e, e_top, theirs, split, key, hi, lo)
+    split = _copy_arguments(a, mine, 0, key, hi, lo)
+    _copy_arguments(e, theirs, split, key, hi, lo)
     order = stable_order(hi, lo)
     order = order[stable_order(key[order], key[order])]
     nothing, alike = True, True
@@ -253,10 +328,10 @@ def _same(hi: U64, lo: U64, x: int, y: int) -> bool:
 
 
 @lean
-def _copy_arguments(side: Calls, top: Tops, calls: I64, at: int, key: U64, hi: U64, lo: U64) -> int:
+def _copy_arguments(side: Calls, calls: I64, at: int, key: U64, hi: U64, lo: U64) -> int:
     """Copy the top-level arguments of some calls to `key`, `hi`, `lo` from `at` on; returns where they end."""
     for call in calls:
-        for k in range(side[call].top_first, side[call].top_first + side[call].top_count):
-            key[at], hi[at], lo[at] = top[k].key, top[k].hi, top[k].lo
+        for k in range(side.top_first[call], side.top_first[call] + side.top_count[call]):
+            key[at], hi[at], lo[at] = side.top[3 * k], side.top[3 * k + 1], side.top[3 * k + 2]
             at += 1
     return at

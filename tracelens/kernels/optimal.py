@@ -12,53 +12,69 @@ pairs are made as possible, and only their being exact and their agreement are a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
-from tracelens.kernels.assignment import smallest_column, solve, take_column
-from tracelens.kernels.calls import (
-    I32,
-    I64,
-    UNIT,
-    USABLE,
-    Calls,
-    Links,
-    Tops,
-    is_exact,
-    worth_of,
-)
+from tracelens.kernels.calls import I32, I64, UNIT, USABLE, Calls, is_exact
+from tracelens.kernels.few import COLUMNS, ROWS, pair_few, pair_one
 from tracelens.kernels.jit import lean
-from tracelens.kernels.leftovers import pair_many
+from tracelens.kernels.leftovers import pair_directly, pair_many
 from tracelens.kernels.sorting import sort_numbers
 
 DENSE = 64
 """Up to this many possible pairs of one name are assigned directly, without looking for equal calls first."""
-FEW = 6
-"""Up to this many calls against two all pairings are tried."""
 SORTED = 64
 """From this many calls on grouping by name sorts instead of inserting."""
 
 
+class Unit(NamedTuple):
+    """One unit, or a part of it: first actual call, how many, first expected call, how many."""
+
+    a_first: int
+    a_count: int
+    e_first: int
+    e_count: int
+
+
+class Way(NamedTuple):
+    """How to pair: whether an exact pair earns more than a name-only pair, and the limits `DENSE` and `LINEAR`."""
+
+    exact_first: bool
+    dense: int
+    linear: int
+
+
+class Room(NamedTuple):
+    """Scratch space: int64 for all actual calls of a unit, for all expected calls, for the latter once more, `few.ROOM`."""
+
+    a_order: I64
+    e_order: I64
+    used: I64
+    few: I64
+
+
 @njit(nogil=True, cache=True, _nrt=True)
-def _sort_by_name(calls: Calls, first: int, count: int, order: I64) -> None:
-    """`order_by_name` for many calls: name and position in one number, so that any sort is stable."""
-    key = np.empty(count, np.int64)
+def _sort_many(calls: Calls, first: int, count: int, order: I64) -> None:
+    """`sort_by_name` for many calls."""
+    key = np.empty(count, np.int64)  # name and position in one number, so that any sort is stable
     for k in range(count):
-        key[k] = (np.int64(calls[first + k].code) << 32) + k
+        key[k] = (np.int64(calls.code[first + k]) << 32) + k
     sort_numbers(key, np.empty(count, np.int64))
     for k in range(count):
         order[k] = first + (key[k] & 0xFFFFFFFF)
 
 
 @lean
-def order_by_name(calls: Calls, first: int, count: int, order: I64) -> None:
+def sort_by_name(calls: Calls, first: int, count: int, order: I64) -> None:
     """Fill `order[:count]` with the calls from `first` on, sorted by name, in order within a name."""
     if count >= SORTED:
-        _sort_by_name(calls, first, count, order)
+        _sort_many(calls, first, count, order)
         return
     for k in range(count):
         at = k
-        while at > 0 and calls[order[at - 1]].code > calls[first + k].code:
+        while at > 0 and calls.code[order[at - 1]] > calls.code[first + k]:
             order[at] = order[at - 1]
             at -= 1
         order[at] = first + k
@@ -68,275 +84,136 @@ def order_by_name(calls: Calls, first: int, count: int, order: I64) -> None:
 def run_of_name(calls: Calls, order: I64, start: int, count: int) -> int:
     """Where the run of one name that begins at `start` ends."""
     stop = start
-    while stop < count and calls[order[stop]].code == calls[order[start]].code:
+    while stop < count and calls.code[order[stop]] == calls.code[order[start]]:
         stop += 1
     return stop
 
 
 @lean
-def pair_optimal(
-    a: Calls,
-    a_top: Tops,
-    e: Calls,
-    e_top: Tops,
-    rel: Links,
-    a_first: int,
-    a_count: int,
-    e_first: int,
-    e_count: int,
-    exact_first: bool,
-    dense: int,
-    a_order: I64,
-    e_order: I64,
-    partner: I32,
-) -> None:
+def pair_optimal(a: Calls, e: Calls, unit: Unit, way: Way, room: Room, partner: I32, base: int) -> None:
     """Pair one unit optimally.
 
     Args:
-        a: The actual calls, records of `CALL`.
-        a_top: Their top-level arguments, records of `TOP`.
+        a: The actual calls.
         e: The expected calls.
-        e_top: Their top-level arguments.
-        rel: What matchers and tolerances decided, records of `LINK`.
-        a_first: First actual call.
-        a_count: How many.
-        e_first: First expected call.
-        e_count: How many.
-        exact_first: Whether an exact pair earns more than a name-only pair.
-        dense: Number of possible pairs of one name up to which they are assigned directly.
-        a_order: Scratch space of at least `a_count`.
-        e_order: Scratch space of at least `e_count`.
-        partner: Filled: for each actual call its expected call, counted from `e_first`, or -1; int32 [a_count].
+        unit: The unit.
+        way: How.
+        room: Scratch space.
+        partner: Filled from `base` on: for each actual call its expected call, counted from the unit's first, or -1.
+        base: See `partner`.
     """
-    partner[:a_count] = -1
-    order_by_name(a, a_first, a_count, a_order)
-    order_by_name(e, e_first, e_count, e_order)
+    n, m = unit.a_count, unit.e_count
+    for k in range(n):
+        partner[base + k] = -1
+    sort_by_name(a, unit.a_first, n, room.a_order)
+    sort_by_name(e, unit.e_first, m, room.e_order)
     p, q = 0, 0
-    while p < a_count and q < e_count:
-        mine, theirs = a[a_order[p]].code, e[e_order[q]].code
+    while p < n and q < m:
+        mine, theirs = a.code[room.a_order[p]], e.code[room.e_order[q]]
         if mine < 0 or mine < theirs:
             p += 1
         elif theirs < mine:
             q += 1
         else:
-            p_stop = run_of_name(a, a_order, p, a_count)
-            q_stop = run_of_name(e, e_order, q, e_count)
-            if p_stop - p == 1 and q_stop - q == 1:
-                partner[a_order[p] - a_first] = e_order[q] - e_first
-                p, q = p_stop, q_stop
-                continue
-            _pair_name(
-                a,
-                a_top,
-                e,
-                e_top,
-                rel,
-                a_order[p:p_stop],
-                e_order[q:q_stop],
-                exact_first,
-                dense,
-                a_first,
-                e_first,
-                partner,
-            )
+            p_stop, q_stop = run_of_name(a, room.a_order, p, n), run_of_name(e, room.e_order, q, m)
+            _pair_name(a, e, unit, way, room, p, p_stop, q, q_stop, partner, base)
             p, q = p_stop, q_stop
 
 
 @lean
 def _pair_name(
     a: Calls,
-    a_top: Tops,
     e: Calls,
-    e_top: Tops,
-    rel: Links,
-    rows: I64,
-    columns: I64,
-    exact_first: bool,
-    dense: int,
-    a_first: int,
-    e_first: int,
+    unit: Unit,
+    way: Way,
+    room: Room,
+    p: int,
+    p_stop: int,
+    q: int,
+    q_stop: int,
     partner: I32,
+    base: int,
 ) -> None:
-    """Pair the calls of one name by the cheapest method that is exact for them."""
-    by_value = exact_first
-    for i in rows:
-        by_value = by_value and a[i].link_count == 0
-    start = 0
+    """Pair the calls of one name, `room.a_order[p:p_stop]` and `room.e_order[q:q_stop]`, by the cheapest exact method."""
+    rows, columns, offset = room.a_order, room.e_order, base - unit.a_first
+    by_value = way.exact_first
+    for r in range(p, p_stop):
+        by_value = by_value and a.link_count[rows[r]] == 0
     if by_value:
         # Equal calls at the head of both lists pair: no best pairing is better, none is lexicographically smaller.
-        while start < rows.size and start < columns.size and is_exact(a, e, rel, rows[start], columns[start]):
-            partner[rows[start] - a_first] = columns[start] - e_first
-            start += 1
-    rows, columns = rows[start:], columns[start:]
-    if by_value and rows.size > 1 and columns.size > 1 and rows.size * columns.size <= dense:
-        left = _pair_equals(a, e, rows, columns, a_first, e_first, partner)
-        rows, columns = rows[:left], columns[: columns.size - rows.size + left]
-    if rows.size == 0 or columns.size == 0:
+        while p < p_stop and q < q_stop and is_exact(a, e, rows[p], columns[q]):
+            partner[offset + rows[p]] = columns[q] - unit.e_first
+            p += 1
+            q += 1
+    n, m = p_stop - p, q_stop - q
+    if by_value and n > 1 and m > 1 and n * m <= way.dense:
+        gone = n - _pair_equals(a, e, unit, rows, p, p_stop, columns, q, q_stop, partner, offset)
+        p_stop, q_stop, n, m = p_stop - gone, q_stop - gone, n - gone, m - gone
+    if n == 0 or m == 0:
         return
-    few = min(rows.size, columns.size)
-    bonus = few * (UNIT + 1) + 1 if exact_first else 0
-    if few == 1:
-        _pair_one(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
-    elif few == 2 and max(rows.size, columns.size) <= FEW:
-        _pair_two(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
-    elif by_value and rows.size * columns.size > dense:
-        pair_many(a, a_top, e, e_top, rel, rows, columns, a_first, e_first, partner)
+    bonus = min(n, m) * (UNIT + 1) + 1 if way.exact_first else 0
+    if n == 1 or m == 1:
+        pair_one(a, e, rows, p, n, columns, q, m, bonus, unit.e_first, partner, offset)
+    elif n <= ROWS and m <= COLUMNS:
+        pair_few(a, e, rows, p, n, columns, q, m, bonus, unit.e_first, partner, offset, room.few)
+    elif by_value and n * m > way.dense:
+        pair_many(a, e, rows, p, p_stop, columns, q, q_stop, unit.e_first, partner, offset)
     else:
-        _pair_directly(a, a_top, e, e_top, rel, rows, columns, bonus, a_first, e_first, partner)
+        pair_directly(a, e, rows, p, p_stop, columns, q, q_stop, bonus, unit.e_first, partner, offset)
 
 
 @lean
 def _equal(x: Calls, i: int, y: Calls, j: int) -> bool:
     """Whether two calls, of whichever side, have arguments that are known and equal."""
-    return bool(x[i].hi == y[j].hi and x[i].lo == y[j].lo and x[i].flags & y[j].flags & USABLE)
+    return bool(x.hi[i] == y.hi[j] and x.lo[i] == y.lo[j] and x.flags[i] & y.flags[j] & USABLE)
 
 
 @lean
-def _pair_equals(a: Calls, e: Calls, rows: I64, columns: I64, a_first: int, e_first: int, partner: I32) -> int:
+def _pair_equals(
+    a: Calls,
+    e: Calls,
+    unit: Unit,
+    rows: I64,
+    p: int,
+    p_stop: int,
+    columns: I64,
+    q: int,
+    q_stop: int,
+    partner: I32,
+    offset: int,
+) -> int:
     """Pair those that are equal and equally many on both sides, in order: every best pairing pairs them so.
 
-    What is left moves to the front of `rows` and `columns`; returns how many rows that is. As many columns go.
+    What is left moves to the front; returns how many rows that is. As many columns go as rows.
     """
-    for p in range(rows.size):
-        i = rows[p]
+    for start in range(p, p_stop):
+        i = rows[start]
         if i < 0:
             continue
         balance = 0
-        for q in range(rows.size):
-            balance += rows[q] >= 0 and _equal(a, i, a, rows[q])
-        for c in range(columns.size):
+        for r in range(p, p_stop):
+            balance += rows[r] >= 0 and _equal(a, i, a, rows[r])
+        for c in range(q, q_stop):
             balance -= columns[c] >= 0 and _equal(a, i, e, columns[c])
-        if balance != 0 or not a[i].flags & USABLE:
+        if balance != 0 or not a.flags[i] & USABLE:
             continue
-        c = 0
-        for q in range(p, rows.size):
-            if rows[q] >= 0 and _equal(a, i, a, rows[q]):
+        c = q
+        for r in range(start, p_stop):
+            if rows[r] >= 0 and _equal(a, i, a, rows[r]):
                 while columns[c] < 0 or not _equal(a, i, e, columns[c]):
                     c += 1
-                partner[rows[q] - a_first] = columns[c] - e_first
-                columns[c] = -1
-                if q > p:
-                    rows[q] = -1
-        rows[p] = -1
-    _close_gaps(columns)
-    return _close_gaps(rows)
+                partner[offset + rows[r]] = columns[c] - unit.e_first
+                columns[c] = rows[r] = -1
+    _close_gaps(columns, q, q_stop)
+    return _close_gaps(rows, p, p_stop)
 
 
 @lean
-def _close_gaps(calls: I64) -> int:
+def _close_gaps(calls: I64, start: int, stop: int) -> int:
     """Move what is not -1 to the front, in order; returns how many that are."""
-    kept = 0
-    for k in range(calls.size):
+    kept = start
+    for k in range(start, stop):
         if calls[k] >= 0:
             calls[kept] = calls[k]
             kept += 1
-    return kept
-
-
-@lean
-def _pair_one(
-    a: Calls,
-    a_top: Tops,
-    e: Calls,
-    e_top: Tops,
-    rel: Links,
-    rows: I64,
-    columns: I64,
-    bonus: int,
-    a_first: int,
-    e_first: int,
-    partner: I32,
-) -> None:
-    """One call on one side: it takes the first of the best on the other."""
-    best, best_row, best_column = np.int64(-1), 0, 0
-    for i in rows:
-        for j in columns:
-            worth = worth_of(a, a_top, e, e_top, rel, i, j, bonus)
-            if worth > best:
-                best, best_row, best_column = worth, i, j
-    partner[best_row - a_first] = best_column - e_first
-
-
-@lean
-def _pair_two(
-    a: Calls,
-    a_top: Tops,
-    e: Calls,
-    e_top: Tops,
-    rel: Links,
-    rows: I64,
-    columns: I64,
-    bonus: int,
-    a_first: int,
-    e_first: int,
-    partner: I32,
-) -> None:
-    """Two calls on one side and a few on the other: try all, in lexicographic order of the partners."""
-    best = np.int64(-1)
-    i, j, k, c = 0, 0, 0, 0  # the pairs (i, j) and (k, c)
-    if rows.size == 2:
-        for x in range(columns.size):
-            first = worth_of(a, a_top, e, e_top, rel, rows[0], columns[x], bonus)
-            for y in range(columns.size):
-                if x != y:
-                    total = first + worth_of(a, a_top, e, e_top, rel, rows[1], columns[y], bonus)
-                    if total > best:
-                        best, i, j, k, c = total, 0, x, 1, y
-    else:
-        for p in range(rows.size - 1):
-            for x in range(2):
-                first = worth_of(a, a_top, e, e_top, rel, rows[p], columns[x], bonus)
-                for q in range(p + 1, rows.size):
-                    total = first + worth_of(a, a_top, e, e_top, rel, rows[q], columns[1 - x], bonus)
-                    if total > best:
-                        best, i, j, k, c = total, p, x, q, 1 - x
-    partner[rows[i] - a_first] = columns[j] - e_first
-    partner[rows[k] - a_first] = columns[c] - e_first
-
-
-@njit(nogil=True, cache=True, _nrt=True)
-def _pair_directly(
-    a: Calls,
-    a_top: Tops,
-    e: Calls,
-    e_top: Tops,
-    rel: Links,
-    rows: I64,
-    columns: I64,
-    bonus: int,
-    a_first: int,
-    e_first: int,
-    partner: I32,
-) -> None:
-    """Every call for itself: assign by worth, then settle each actual call in order."""
-    weight = np.empty((rows.size, columns.size), np.int64)
-    for r in range(rows.size):
-        for c in range(columns.size):
-            weight[r, c] = worth_of(a, a_top, e, e_top, rel, rows[r], columns[c], bonus)
-    row_type, column_type = np.arange(rows.size), np.arange(columns.size)
-    mate, owner, row_price, column_price = solve(weight, row_type, column_type)
-    turned = np.ascontiguousarray(weight.T)
-    size = mate.size
-    settled, move, queue = np.zeros(size, np.bool_), np.empty(size, np.int64), np.empty(size + 1, np.int64)
-    scratch = np.empty(size, np.int64)
-    for r in range(rows.size):
-        c = smallest_column(
-            turned,
-            row_type,
-            column_type,
-            row_price,
-            column_price,
-            r,
-            column_type,
-            mate,
-            owner,
-            settled,
-            move,
-            queue,
-            scratch,
-        )
-        if c != mate[r]:
-            take_column(r, c, mate, owner, move)
-        settled[r] = True
-        if c < columns.size:
-            partner[rows[r] - a_first] = columns[c] - e_first
+    return kept - start

@@ -15,7 +15,6 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.kernels.calls import TOP
 from tracelens.kernels.canonical import digest_values, finish_values
 from tracelens.kernels.digest import (
     EMPTY_TRIE,
@@ -77,7 +76,7 @@ class Canonical:
         root_lo: uint64[n], its low half.
         top_first: int64[n], where each call's top-level arguments begin in ``top``.
         top_count: int64[n], how many there are.
-        top: their key hashes and digests, by key hash, records of `kernels.calls.TOP`.
+        top: uint64, key hash and both halves of the digest of each, by key hash.
         changed: bool[n]; where it is false, the rules do nothing to the call's arguments.
     """
 
@@ -91,7 +90,7 @@ class Canonical:
     root_lo: U64
     top_first: I64
     top_count: I64
-    top: npt.NDArray[np.void]
+    top: U64
     changed: B1
 
 
@@ -156,7 +155,7 @@ def _digested(data: npt.NDArray[np.uint8], tape: Tape, wanted: B1, roots: I32, p
         found.root_lo,
         found.top_first,
         found.top_count,
-        found.top.view(TOP),
+        found.top,
         found.changed.view(np.bool_),
     )
 

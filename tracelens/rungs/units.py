@@ -10,10 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from tracelens.kernels.calls import CALL, CAPTURED, JOINED, LINK, MALFORMED_ENTRY, USABLE
+from tracelens.kernels.calls import CAPTURED, JOINED, MALFORMED_ENTRY, USABLE, Calls
+from tracelens.kernels.matching import pair_all
 from tracelens.kernels.multiset import SMALL, multiset_scores
-from tracelens.kernels.optimal import DENSE
-from tracelens.kernels.pairing import LINEAR, pair_units
 from tracelens.kernels.parallel import parallel_scores
 from tracelens.kernels.sequence import sequence_scores
 
@@ -61,8 +60,8 @@ class CallArrays:
         malformed: True where the entry is no call at all, bool [calls].
         top_first: First top-level argument of each call in ``top``, int64 [calls].
         top_count: How many it has, int64 [calls].
-        top: Hash of each top-level argument's name, ascending within a call, and digest of its canonical value, `TOP`;
-            calls of equal arguments may share theirs.
+        top: Hash of each top-level argument's name, ascending within a call, and both halves of the digest of its
+            canonical value, uint64 [3 * arguments]; calls of equal arguments may share theirs.
     """
 
     code: I32
@@ -73,20 +72,25 @@ class CallArrays:
     malformed: B1
     top_first: I64
     top_count: I64
-    top: npt.NDArray[np.void]
+    top: U64
 
     def __len__(self) -> int:
         return len(self.code)
 
-    def records(self) -> tuple[npt.NDArray[np.void], npt.NDArray[np.void]]:
-        """Calls and top-level arguments as the kernels take them."""
-        calls = np.zeros(len(self), CALL)
-        calls["code"] = np.where(self.malformed, -1, self.code)
-        calls["hi"], calls["lo"] = self.hi, self.lo
-        calls["flags"] = USABLE * (self.usable & self.captured) + CAPTURED * self.captured
-        calls["flags"] += MALFORMED_ENTRY * self.malformed
-        calls["top_first"], calls["top_count"] = self.top_first, self.top_count
-        return calls, self.top
+    def for_kernels(self, related: Related | None = None, joined: B1 | None = None) -> Calls:
+        """The calls as the kernels take them.
+
+        Args:
+            related: What matchers and tolerances decided, where these are the actual calls.
+            joined: Whether a call may be reordered with the one before; ``None`` where order counts.
+        """
+        flags = (self.usable & self.captured) * np.uint8(USABLE) + self.captured * np.uint8(CAPTURED)
+        flags += self.malformed * np.uint8(MALFORMED_ENTRY)
+        if joined is not None:
+            flags += joined * np.uint8(JOINED)
+        names = np.where(self.malformed, np.int32(-1), self.code)
+        links = _links(related, len(self))
+        return Calls(names, flags, self.hi, self.lo, self.top_first, self.top_count, self.top, *links)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +162,7 @@ class Paired:
         counts: Rows by pairing and status, int64 [units, 3, 7].
         agreed: Agreement of the partial optimal pairs summed, in 1e-9, int64 [units].
         unknown: Whether arguments that matter were not captured, bool [units].
-        sides: Records of both sides and the links, for whoever needs agreements.
+        sides: Actual and expected calls, for whoever needs agreements.
     """
 
     units: I64
@@ -168,7 +172,7 @@ class Paired:
     counts: I64
     agreed: I64
     unknown: B1
-    sides: tuple[npt.NDArray[np.void], ...]
+    sides: tuple[Calls, Calls]
 
 
 def joined_calls(group: I64, turn: I64, known: B1) -> B1:
@@ -230,45 +234,14 @@ def pair_calls(
     Returns:
         Partners, statuses and counts.
     """
-    table = units.table
-    calls, top = a.records()
-    links = _link(calls, related)
-    if joined is not None:
-        calls["flags"] += JOINED * joined
-    slot = np.cumsum(units.a_count) - units.a_count
-    slots, n = int(units.a_count.sum()), len(units)
-    paired = Paired(
-        units=table,
-        slot=slot,
-        partner=np.empty((3, slots), np.int32),
-        status=np.empty((3, slots), np.uint8),
-        counts=np.zeros((n, 3, 7), np.int64),
-        agreed=np.empty(n, np.int64),
-        unknown=np.empty(n, np.bool_),
-        sides=(calls, top, *e.records(), links),
-    )
-    pair_units(
-        table,
-        *paired.sides,
-        credit.exact > credit.name,
-        slot,
-        paired.partner,
-        paired.status,
-        paired.counts,
-        paired.agreed,
-        paired.unknown,
-        DENSE,
-        LINEAR,
-    )
-    return paired
+    table, sides = units.table, (a.for_kernels(related, joined), e.for_kernels())
+    return Paired(table, *pair_all(table, *sides, exact_first=credit.exact > credit.name), sides)
 
 
-def _link(calls: npt.NDArray[np.void], related: Related | None) -> npt.NDArray[np.void]:
-    """Related pairs as records, and their places written into the calls."""
+def _links(related: Related | None, n: int) -> tuple[I64, I64, I64]:
+    """Where each of n calls' links begin, how many it has, and all links (see `kernels.calls.Calls`)."""
     if related is None or not len(related.actual):
-        return np.zeros(0, LINK)
-    links = np.empty(len(related.actual), LINK)
-    links["expected"], links["exact"], links["agreement"] = related.expected, related.exact, related.agreement
-    bounds = np.searchsorted(related.actual, np.arange(len(calls) + 1))
-    calls["link_first"], calls["link_count"] = bounds[:-1], np.diff(bounds)
-    return links
+        return np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(0, np.int64)
+    links = np.stack([related.expected, related.agreement, related.exact.astype(np.int64)], axis=1)
+    bounds = np.searchsorted(related.actual, np.arange(n + 1))
+    return bounds[:-1].copy(), np.diff(bounds), links.ravel()
