@@ -1,7 +1,7 @@
 """Leaf by leaf: which leaves of two shredded values stand at the same path, and whether they are equal.
 
-A leaf is a scalar, an empty container (but no arguments at all are no leaf), or anything that is compared as a whole (an ignored value, an array as a
-multiset or set, a value under a rule list).
+A leaf is a scalar, an empty container (but no arguments at all are no leaf), or anything that is compared as a whole
+(an ignored value, an array as a multiset or set, a value under a rule list). Paths are compared by their hashes.
 """
 
 from __future__ import annotations
@@ -9,20 +9,20 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.containers import sort_entries
 from tracelens.kernels.digest import R_DEFAULT, R_EXACT, R_IGNORE, RuleTrie, is_dropped, trie_pointers
-from tracelens.kernels.fold import fold_into, quote_into
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a
-from tracelens.kernels.scan import DEAD, ESCAPED, NUMBER, OBJECT, STRING, decode_string
+from tracelens.kernels.scan import DEAD, OBJECT
 from tracelens.kernels.shred import Tape, tape_pointers
-from tracelens.kernels.words import inlined, lean, load8, pointer, store8
+from tracelens.kernels.words import inlined, lean, pointer
 
 EQUAL, DIFFERS, MISSING, UNEXPECTED, IGNORED, NOT_COMPARED = range(6)
 STATUSES = ("equal", "differs", "missing", "unexpected", "ignored", "not_compared")
 """Values of ``argument_diffs.status``, in the order of the codes."""
 
 FEW = 48
+FREE = -1
 
 
 class Side(NamedTuple):
@@ -31,80 +31,156 @@ class Side(NamedTuple):
     Attributes:
         tape: the values.
         node: int32, trie node or -1.
-        path: uint64, hash of the path.
         hi: uint64, digest.
         lo: uint64, digest.
     """
 
     tape: Tape
     node: np.ndarray
-    path: np.ndarray
     hi: np.ndarray
     lo: np.ndarray
+
+
+class Leaves(NamedTuple):
+    """Scratch space for the leaves of one text, with room for the entries of the largest.
+
+    Attributes:
+        entry: int64, the leaves.
+        path: uint64, the hash of each one's path.
+        below: uint64, the hash of the path of each entry of the text.
+        order: int64, places of the leaves by path, where there are many.
+        used: uint8, whether a leaf has a partner.
+    """
+
+    entry: np.ndarray
+    path: np.ndarray
+    below: np.ndarray
+    order: np.ndarray
+    used: np.ndarray
+
+
+class Paths(NamedTuple):
+    """Distinct paths, numbered in the order of their first row.
+
+    Attributes:
+        slots: int32[2^k], hash table that is never full: number of a path, or `FREE`.
+        path: uint64, the hash of each.
+        row: int64, the first row of each.
+    """
+
+    slots: np.ndarray
+    path: np.ndarray
+    row: np.ndarray
+
+
+class Rows(NamedTuple):
+    """The leaves of all pairs: actual leaves of a pair in their order, then expected leaves without a partner.
+
+    Attributes:
+        pair: int64, number of the pair of each row.
+        entry_a: int64, actual leaf or -1.
+        entry_e: int64, expected leaf or -1.
+        status: uint8, index into `STATUSES`.
+        path: int32, number of the path.
+    """
+
+    pair: np.ndarray
+    entry_a: np.ndarray
+    entry_e: np.ndarray
+    status: np.ndarray
+    path: np.ndarray
 
 
 @lean
 def side_pointers(side: Side) -> Side:
     """The same side with a pointer for each array."""
-    return Side(tape_pointers(side.tape), pointer(side.node), pointer(side.path), pointer(side.hi), pointer(side.lo))
+    return Side(tape_pointers(side.tape), pointer(side.node), pointer(side.hi), pointer(side.lo))
 
 
 @lean
-def path_hashes(tape: Tape, path: np.ndarray) -> None:
-    """Write the hash of every entry's path (keys and array indices from the root) to ``path`` (uint64)."""
-    for e in range(path.size):
-        parent = tape.parent[e]
-        if parent < 0:
-            path[e] = SEED_A
-        elif tape.key_start[e] < 0:
-            path[e] = finish(step_a(path[parent] ^ SEED_B, np.uint64(tape.index[e])))
-        else:
-            path[e] = finish(step_a(path[parent], tape.key_hash[e]))
+def leaf_pointers(leaves: Leaves) -> Leaves:
+    """The same space with a pointer for each array."""
+    return Leaves(
+        pointer(leaves.entry),
+        pointer(leaves.path),
+        pointer(leaves.below),
+        pointer(leaves.order),
+        pointer(leaves.used),
+    )
 
 
 @lean
-def leaves_of(side: Side, trie: RuleTrie, text: int, out: np.ndarray) -> int:
-    """Write the leaf entries of one text to ``out`` in order and return their number."""
+def row_pointers(rows: Rows) -> Rows:
+    """The same rows with a pointer for each array."""
+    return Rows(
+        pointer(rows.pair), pointer(rows.entry_a), pointer(rows.entry_e), pointer(rows.status), pointer(rows.path)
+    )
+
+
+@inlined
+def path_of(tape: Tape, e: int, first: int, below: np.ndarray) -> np.uint64:
+    """The hash of an entry's path (keys and array indices from the root), from that of its container."""
+    parent = np.int64(tape.parent[e])
+    if parent < 0:
+        return SEED_A
+    if tape.key_start[e] < 0:
+        return finish(step_a(below[parent - first] ^ SEED_B, np.uint64(tape.index[e])))
+    return finish(step_a(below[parent - first], tape.key_hash[e]))
+
+
+@lean
+def leaves_of(side: Side, trie: RuleTrie, text: int, out: Leaves) -> int:
+    """Write the leaves of one text to ``out`` in order and return their number."""
     n = 0
     tape = side.tape
-    e, stop = tape.first[text], tape.first[text + 1]
+    first, stop = tape.first[text], tape.first[text + 1]
+    e = first
     while e < stop:
         rule = trie.rule[side.node[e]] if side.node[e] >= 0 else R_DEFAULT
         if tape.flags[e] & DEAD:
             e = np.int64(tape.next[e])
-        elif (
-            tape.kind[e] >= OBJECT
-            and rule <= R_EXACT
-            and (tape.size[e] > 0 or (tape.parent[e] < 0 and tape.kind[e] == OBJECT))
-        ):
+            continue
+        path = path_of(tape, e, first, out.below)
+        is_arguments = tape.kind[e] == OBJECT and e == first
+        if tape.kind[e] >= OBJECT and (tape.size[e] > 0 or is_arguments) and rule <= R_EXACT:
+            out.below[e - first] = path
             e += 1
         else:
-            out[n] = e
+            out.entry[n], out.path[n], out.used[n] = e, path, 0
             n += 1
             e = np.int64(tape.next[e])
     return n
 
 
 @lean
-def find_leaf(path: np.ndarray, leaves: np.ndarray, n: int, order: np.ndarray, hint: int, wanted: np.uint64) -> int:
-    """The position in ``leaves[:n]`` of the leaf with the wanted path hash, or -1.
+def sort_leaves(leaves: Leaves, n: int) -> None:
+    """Prepare many leaves for `find_leaf`."""
+    if n > FEW:
+        for k in range(n):
+            leaves.order[k] = k
+        sort_entries(leaves.order, n, leaves.path, leaves.path)
 
-    Few leaves are tried one by one from ``hint`` on; many are found by halving over ``order`` (sorted by path hash).
+
+@lean
+def find_leaf(leaves: Leaves, n: int, hint: int, wanted: np.uint64) -> int:
+    """The place of the leaf with the wanted path, or -1.
+
+    Few leaves are tried one by one from ``hint`` on; many are found by halving.
     """
     if n <= FEW:
         for k in range(n):
             at = hint + k if hint + k < n else hint + k - n
-            if path[leaves[at]] == wanted:
+            if leaves.path[at] == wanted:
                 return at
         return -1
     low, high = 0, n
     while low < high:
         middle = (low + high) // 2
-        if path[leaves[order[middle]]] < wanted:
+        if leaves.path[leaves.order[middle]] < wanted:
             low = middle + 1
         else:
             high = middle
-    return order[low] if low < n and path[leaves[order[low]]] == wanted else -1
+    return leaves.order[low] if low < n and leaves.path[leaves.order[low]] == wanted else -1
 
 
 @lean
@@ -121,21 +197,33 @@ def verdict(a: Side, e: Side, trie: RuleTrie, i: int, j: int) -> int:
     return EQUAL if is_dropped(e.tape, e.node, trie, e.hi, e.lo, j) else MISSING
 
 
-@njit(nogil=True, cache=True)
+@lean
+def number_of(path: np.uint64, row: int, count: int, paths: Paths) -> int:
+    """The number of a path; ``count`` says that it is new, and now listed."""
+    mask = np.uint64(paths.slots.size - 1)
+    slot = path & mask
+    while paths.slots[np.int64(slot)] != FREE:
+        k = np.int64(paths.slots[np.int64(slot)])
+        if paths.path[k] == path:
+            return k
+        slot = (slot + np.uint64(1)) & mask
+    paths.slots[np.int64(slot)] = count
+    paths.path[count], paths.row[count] = path, row
+    return count
+
+
+@lean
 def align_leaves(
     a: Side,
     e: Side,
     trie: RuleTrie,
     pair_a: np.ndarray,
     pair_e: np.ndarray,
-    room_a: np.ndarray,
-    room_e: np.ndarray,
-    taken: np.ndarray,
-    pair: np.ndarray,
-    entry_a: np.ndarray,
-    entry_e: np.ndarray,
-    status: np.ndarray,
-) -> int:
+    room_a: Leaves,
+    room_e: Leaves,
+    paths: Paths,
+    rows: Rows,
+) -> tuple[int, int]:
     """Compare pairs of texts leaf by leaf.
 
     Args:
@@ -144,183 +232,38 @@ def align_leaves(
         trie: the rules.
         pair_a: int64[p], actual text of each pair.
         pair_e: int64[p], expected text of each pair.
-        room_a: int64 scratch, room for the entries of the largest actual text.
-        room_e: int64 scratch, room for the entries of the largest expected text.
-        taken: uint8 scratch, as much.
-        pair: int64 out, number of the pair of each row.
-        entry_a: int64 out, actual leaf or -1.
-        entry_e: int64 out, expected leaf or -1.
-        status: uint8 out, index into `STATUSES`.
+        room_a: scratch space.
+        room_e: scratch space.
+        paths: out.
+        rows: out.
 
     Returns:
-        The number of rows: actual leaves in their order, then expected leaves without a partner.
+        The number of rows, and of paths.
     """
-    n = 0
-    side_a, side_e, rules = side_pointers(a), side_pointers(e), trie_pointers(trie)
-    leaves_a, leaves_e, used = pointer(room_a), pointer(room_e), pointer(taken)
-    order = np.zeros(0, dtype=np.int64)
+    n, known = 0, 0
+    side_a, side_e, rules, out = side_pointers(a), side_pointers(e), trie_pointers(trie), row_pointers(rows)
+    leaves_a, leaves_e = leaf_pointers(room_a), leaf_pointers(room_e)
     for p in range(pair_a.size):
-        n_a = leaves_of(side_a, rules, pair_a[p], leaves_a)
-        n_e = leaves_of(side_e, rules, pair_e[p], leaves_e)
-        for k in range(n_e):
-            used[k] = 0
-        if n_e > FEW:
-            order = np.argsort(e.path[room_e[:n_e]], kind="mergesort")
+        n_a, n_e = leaves_of(side_a, rules, pair_a[p], leaves_a), leaves_of(side_e, rules, pair_e[p], leaves_e)
+        sort_leaves(leaves_e, n_e)
         hint = 0
         for k in range(n_a):
-            at = find_leaf(side_e.path, leaves_e, n_e, pointer(order), hint, side_a.path[leaves_a[k]])
-            pair[n], entry_a[n], entry_e[n] = p, leaves_a[k], -1
+            at = find_leaf(leaves_e, n_e, hint, leaves_a.path[k])
+            i, j = leaves_a.entry[k], np.int64(-1)
             if at >= 0:
-                entry_e[n] = leaves_e[at]
-                used[at] = 1
+                j = leaves_e.entry[at]
+                leaves_e.used[at] = 1
                 hint = at + 1 if at + 1 < n_e else 0
-            status[n] = verdict(side_a, side_e, rules, entry_a[n], entry_e[n])
+            path = number_of(leaves_a.path[k], n, known, paths)
+            known += path == known
+            out.pair[n], out.entry_a[n], out.entry_e[n], out.path[n] = p, i, j, path
+            out.status[n] = verdict(side_a, side_e, rules, i, j)
             n += 1
         for k in range(n_e):
-            if not used[k]:
-                pair[n], entry_a[n], entry_e[n] = p, -1, leaves_e[k]
-                status[n] = verdict(side_a, side_e, rules, -1, leaves_e[k])
+            if not leaves_e.used[k]:
+                path = number_of(leaves_e.path[k], n, known, paths)
+                known += path == known
+                out.pair[n], out.entry_a[n], out.entry_e[n], out.path[n] = p, -1, leaves_e.entry[k], path
+                out.status[n] = verdict(side_a, side_e, rules, -1, leaves_e.entry[k])
                 n += 1
-    return n
-
-
-@inlined
-def is_plain(data: np.ndarray, tape: Tape, slow: np.ndarray, e: int, as_sent: bool) -> bool:
-    """Whether `write_plain` can write the canonical text of a leaf."""
-    kind, start, end = tape.kind[e], np.int64(tape.start[e]), np.int64(tape.end[e])
-    if slow[e] >= 0 and not (as_sent and kind == STRING):
-        return False
-    if kind == NUMBER:
-        # A longer literal may have so many zeros that its canonical text has an exponent.
-        return end - start <= 20 and not has_exponent(data, start, end)
-    return kind < OBJECT or end - start == 2
-
-
-@lean
-def has_exponent(data: np.ndarray, start: int, end: int) -> bool:
-    """Whether a number literal is written with an exponent."""
-    for i in range(start, end):
-        if data[i] | 32 == 101:
-            return True
-    return False
-
-
-@lean
-def number_span(data: np.ndarray, start: int, end: int) -> tuple[int, int]:
-    """The part of a number literal (without exponent) that is its canonical text; an empty part stands for 0."""
-    point, zero = False, True
-    for i in range(start, end):
-        point |= data[i] == 46
-        zero &= not 49 <= data[i] <= 57
-    if zero:
-        return start, start
-    while point and (data[end - 1] == 48 or data[end - 1] == 46):
-        end -= 1
-        if data[end] == 46:
-            break
-    return start, end
-
-
-@inlined
-def copy_bytes(buf: np.ndarray, start: int, end: int, out: np.ndarray, pos: int) -> int:
-    """Copy ``buf[start:end]`` to ``out[pos:]``, eight bytes at a time (both padded); returns the index after it."""
-    for i in range(start, end, 8):
-        store8(out, pos + i - start, load8(buf, i))
-    return pos + end - start
-
-
-@inlined
-def write_string(
-    buf: np.ndarray, start: int, end: int, flags: int, folds: bool, table: np.ndarray, room: np.ndarray,
-    out: np.ndarray, pos: int,
-) -> int:  # fmt: skip
-    """Write the canonical JSON text of a string to ``out`` and return the index after it; ``room`` is scratch."""
-    out[pos] = 34
-    pos += 1
-    if flags & ESCAPED:
-        if folds:
-            size, _ = fold_into(buf, start, end, room, 0, table)
-        else:
-            size = decode_string(buf, start, end, room, 0)
-        pos = quote_into(room, 0, size, out, pos)
-    elif folds:
-        # Without escapes there is nothing that would have to be escaped.
-        pos, _ = fold_into(buf, start, end, out, pos, table)
-    else:
-        pos = copy_bytes(buf, start, end, out, pos)
-    out[pos] = 34
-    return pos + 1
-
-
-@lean
-def mark_plain(
-    data: np.ndarray, tape: Tape, slow: np.ndarray, entries: np.ndarray, as_sent: np.ndarray, plain: np.ndarray
-) -> int:
-    """Mark the entries that `write_plain` can write; returns the room that their texts need.
-
-    A canonical text is never longer than the text that was sent: folding makes no character longer, and only what
-    has to be escaped stays so.
-    """
-    buf, values, left_open = pointer(data), tape_pointers(tape), pointer(slow)
-    room = 0
-    for k in range(entries.size):
-        e = entries[k]
-        plain[k] = e >= 0 and is_plain(buf, values, left_open, e, as_sent[k])
-        if plain[k]:
-            room += np.int64(values.end[e]) - values.start[e] + 2
-    return room
-
-
-@lean
-def write_plain(
-    data: np.ndarray,
-    tape: Tape,
-    node: np.ndarray,
-    trie: RuleTrie,
-    entries: np.ndarray,
-    as_sent: np.ndarray,
-    plain: np.ndarray,
-    table: np.ndarray,
-    scratch: np.ndarray,
-    out: np.ndarray,
-    offsets: np.ndarray,
-) -> int:
-    """Write the canonical JSON text of the marked entries; the others are empty texts.
-
-    Args:
-        data: uint8, padded.
-        tape: the values.
-        node: int32, trie node of each entry.
-        trie: the rules.
-        entries: int64[n].
-        as_sent: bool[n], entries whose strings are written as they are.
-        plain: bool[n], see `mark_plain`.
-        table: int32, `fold.folds`.
-        scratch: uint8, room for the longest string and padding.
-        out: uint8 out, padded.
-        offsets: int64[n + 1] out.
-
-    Returns:
-        The number of bytes.
-    """
-    buf, values, to, room, points = pointer(data), tape_pointers(tape), pointer(out), pointer(scratch), pointer(table)
-    nodes, rules = pointer(node), pointer(trie.rule)
-    pos = 0
-    for k in range(entries.size):
-        offsets[k] = pos
-        if not plain[k]:
-            continue
-        e = entries[k]
-        start, end = np.int64(values.start[e]), np.int64(values.end[e])
-        if values.kind[e] == STRING:
-            folds = not as_sent[k] and not (nodes[e] >= 0 and rules[nodes[e]] == R_EXACT)
-            pos = write_string(buf, start, end, values.flags[e], folds, points, room, to, pos)
-            continue
-        if values.kind[e] == NUMBER:
-            start, end = number_span(buf, start, end)
-            if start == end:
-                to[pos] = 48
-                pos += 1
-        pos = copy_bytes(buf, start, end, to, pos)
-    offsets[entries.size] = pos
-    return pos
+    return n, known

@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
 from tracelens.arguments import S_EMPTY, S_OBJECT, Arguments
 from tracelens.kernels.differ import (
+    FREE,
     IGNORED,
     NOT_COMPARED,
     STATUSES,
+    Leaves,
+    Paths,
+    Rows,
     Side,
     align_leaves,
-    mark_plain,
-    path_hashes,
-    write_plain,
 )
 from tracelens.kernels.fold import folds
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.reference.values import parse, plain_text
 from tracelens.kernels.scan import KEY_ESCAPED
+from tracelens.kernels.shown import Told, find_plain, write_texts
 from tracelens.normalise.canonical import Canonical, Program, raw_texts, string_room
 
 I64 = npt.NDArray[np.int64]
+U8 = npt.NDArray[np.uint8]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +42,7 @@ class Compared:
 
     def side(self) -> Side:
         """What the kernel takes."""
-        path = np.empty(self.canonical.hi.size, np.uint64)
-        path_hashes(self.arguments.tape, path)
-        return Side(self.arguments.tape, self.canonical.node, path, self.canonical.hi, self.canonical.lo)
+        return Side(self.arguments.tape, self.canonical.node, self.canonical.hi, self.canonical.lo)
 
     def usable(self, rows: I64) -> npt.NDArray[np.bool_]:
         """Which of the calls have an object for arguments."""
@@ -49,7 +50,7 @@ class Compared:
         return np.asarray((state == S_OBJECT) | (state == S_EMPTY), np.bool_)
 
 
-def differences(actual: Compared, expected: Compared, program: Program, pair_a: I64, pair_e: I64) -> pl.DataFrame:
+def differences(actual: Compared, expected: Compared, program: Program, pair_a: I64, pair_e: I64) -> pa.Table:
     """Compare pairs of calls leaf by leaf.
 
     Args:
@@ -60,58 +61,56 @@ def differences(actual: Compared, expected: Compared, program: Program, pair_a: 
         pair_e: int64[p], row of its expected call.
 
     Returns:
-        Columns ``pair`` (u32), ``path``, ``status``, ``actual``, ``expected`` (canonical JSON texts, null where a
-        side has none); pairs in order, the leaves of a pair in the order of the actual call. A pair with unusable
-        arguments has one row with status not_compared.
+        Columns ``pair`` (int64), ``path``, ``status`` (texts of few values), ``actual``, ``expected`` (canonical JSON
+        texts, null where a side has none); pairs in order, the leaves of a pair in the order of the actual call. A
+        pair with unusable arguments has one row with status not_compared.
     """
     usable = actual.usable(pair_a) & expected.usable(pair_e)
     rows = np.flatnonzero(usable)
-    a = actual.side()
-    e = a if expected is actual else expected.side()
-    pair, entry_a, entry_e, status = _align(a, e, program, pair_a[rows], pair_e[rows])
-    frame = pl.DataFrame(
+    found, paths = _align(actual, expected, program, pair_a[rows], pair_e[rows])
+    names = []
+    for row in paths.row.tolist():
+        i, j = int(found.entry_a[row]), int(found.entry_e[row])
+        names.append(entry_path(actual.arguments, i) if i >= 0 else entry_path(expected.arguments, j))
+    table = pa.table(
         {
-            "pair": rows[pair].astype(np.uint32),
-            "path": _paths(actual, expected, a, e, entry_a, entry_e),
-            "status": pl.Series(STATUSES).gather(status),
-            "actual": _texts(actual, program, entry_a, status == IGNORED),
-            "expected": _texts(expected, program, entry_e, status == IGNORED),
+            "pair": rows[found.pair],
+            "path": columns.coded(found.path, names),
+            "status": columns.coded(found.status, STATUSES),
+            "actual": _texts(actual, program, found.entry_a, found.status),
+            "expected": _texts(expected, program, found.entry_e, found.status),
         }
     )
     broken = np.flatnonzero(~usable)
     if broken.size == 0:
-        return frame
-    return pl.concat([frame, _not_compared(actual, expected, pair_a, pair_e, broken)]).sort("pair", maintain_order=True)
+        return table
+    return by_pair([table, _not_compared(actual, expected, pair_a, pair_e, broken)])
 
 
-def _align(a: Side, e: Side, program: Program, pair_a: I64, pair_e: I64) -> tuple[I64, I64, I64, npt.NDArray[np.uint8]]:
+def by_pair(tables: list[pa.Table]) -> pa.Table:
+    """Rows of `differences` from several tables as one, pair by pair."""
+    whole = pa.concat_tables(tables).unify_dictionaries()
+    return whole.take(pa.array(np.argsort(whole["pair"].to_numpy(), kind="stable")))
+
+
+def _align(actual: Compared, expected: Compared, program: Program, pair_a: I64, pair_e: I64) -> tuple[Rows, Paths]:
     """Run the kernel with enough room."""
-    count_a = np.diff(a.tape.first)[pair_a]
-    count_e = np.diff(e.tape.first)[pair_e]
+    a, e = actual.side(), expected.side()
+    count_a, count_e = np.diff(a.tape.first)[pair_a], np.diff(e.tape.first)[pair_e]
     room = int(count_a.sum() + count_e.sum())
-    pair, entry_a, entry_e = (np.empty(room, np.int64) for _ in range(3))
-    status = np.empty(room, np.uint8)
-    room_a = np.empty(int(count_a.max(initial=0)) + 1, np.int64)
-    room_e = np.empty(int(count_e.max(initial=0)) + 1, np.int64)
-    taken = np.empty(room_e.size, np.uint8)
-    n = align_leaves(a, e, program.trie, pair_a, pair_e, room_a, room_e, taken, pair, entry_a, entry_e, status)
-    return pair[:n], entry_a[:n], entry_e[:n], status[:n]
+    pair, entry_a, entry_e, row = (np.empty(room, np.int64) for _ in range(4))
+    rows = Rows(pair, entry_a, entry_e, np.empty(room, np.uint8), np.empty(room, np.int32))
+    paths = Paths(np.full(4 << room.bit_length(), FREE, np.int32), np.empty(room, np.uint64), row)
+    leaves = [_leaf_room(int(count.max(initial=0))) for count in (count_a, count_e)]
+    n, known = align_leaves(a, e, program.trie, pair_a, pair_e, *leaves, paths, rows)
+    cut = Rows(pair[:n], entry_a[:n], entry_e[:n], rows.status[:n], rows.path[:n])
+    return cut, Paths(paths.slots, paths.path[:known], row[:known])
 
 
-def _paths(actual: Compared, expected: Compared, a: Side, e: Side, entry_a: I64, entry_e: I64) -> pl.Series:
-    """The rendered path of each row, once per distinct path."""
-    hashes = np.empty(entry_a.size, np.uint64)
-    on_a = entry_a >= 0
-    hashes[on_a] = a.path[entry_a[on_a]]
-    hashes[~on_a] = e.path[entry_e[~on_a]]
-    _, first, which = np.unique(hashes, return_index=True, return_inverse=True)
-    names = [
-        entry_path(actual.arguments, int(entry_a[row]))
-        if on_a[row]
-        else entry_path(expected.arguments, int(entry_e[row]))
-        for row in first
-    ]
-    return pl.Series(names, dtype=pl.String).gather(which)
+def _leaf_room(entries: int) -> Leaves:
+    """Scratch space for texts of so many entries."""
+    i64, u64 = (np.empty(entries, np.int64) for _ in range(2)), (np.empty(entries, np.uint64) for _ in range(2))
+    return Leaves(next(i64), next(u64), next(u64), next(i64), np.empty(entries, np.uint8))
 
 
 def entry_path(arguments: Arguments, entry: int) -> str:
@@ -136,27 +135,46 @@ def _unescape(contents: bytes) -> str:
     return text
 
 
-def _texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[np.bool_]) -> pa.Array:
+def _texts(side: Compared, program: Program, entries: I64, status: U8) -> pa.Array:
     """The canonical JSON text of each entry (null for -1): simple ones by the kernel, the rest by the rules."""
-    arguments, values = side.arguments, side.canonical
-    data, tape, plain = arguments.data, arguments.tape, np.empty(entries.size, np.bool_)
-    room = mark_plain(data, tape, values.slow, entries, as_sent, plain)
-    out, offsets = np.empty(room + columns.PADDING, np.uint8), np.empty(entries.size + 1, np.int64)
-    scratch = string_room(tape)
-    write_plain(data, tape, values.node, program.trie, entries, as_sent, plain, folds(), scratch, out, offsets)
-    texts = columns.text_array(out, offsets, plain)
-    rest = np.flatnonzero((entries >= 0) & ~plain)
-    if rest.size == 0:
-        return texts
-    # One column with the kernel's texts first and the others behind, then each row takes its own.
-    slow = _slow_texts(side, program, entries[rest], as_sent[rest])
-    where = np.arange(entries.size)
-    where[rest] = entries.size + np.arange(rest.size)
-    return pa.concat_arrays([texts, slow]).take(pa.array(where))
+    data, tape, values, rest = (
+        side.arguments.data,
+        side.arguments.tape,
+        side.canonical,
+        np.empty(entries.size, np.int64),
+    )
+    left, room = find_plain(data, tape, values.slow, entries, status, rest)
+    rest = rest[:left]
+    told, which = _told(side, program, entries[rest], status[rest] == IGNORED)
+    packed = columns.texts(told)
+    room += int(np.diff(packed.offsets)[which].sum()) + columns.PADDING
+    out, offsets, valid = (
+        np.empty(room, np.uint8),
+        np.empty(entries.size + 1, np.int64),
+        np.empty(entries.size, np.uint8),
+    )
+    write_texts(
+        data,
+        tape,
+        values.node,
+        program.trie.rule,
+        entries,
+        status,
+        folds(),
+        string_room(tape),
+        Told(rest, which, packed.data, packed.offsets),
+        out,
+        offsets,
+        valid,
+    )
+    return columns.text_array(out, offsets, valid.view(np.bool_))
 
 
-def _slow_texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[np.bool_]) -> pa.Array:
-    """Canonical texts of entries that need the plain-Python rules; of equal open values only the first is asked for."""
+def _told(side: Compared, program: Program, entries: I64, as_sent: npt.NDArray[np.bool_]) -> tuple[list[str], I64]:
+    """Canonical texts of entries that need the plain-Python rules, and which one each has.
+
+    Of equal open values only the first is asked for.
+    """
     values, first = side.canonical, entries.copy()
     opened = np.flatnonzero((values.slow[entries] >= 0) & ~as_sent)
     first[opened] = values.open_entry[values.slow[entries[opened]]]
@@ -171,22 +189,30 @@ def _slow_texts(side: Compared, program: Program, entries: I64, as_sent: npt.NDA
     for at in np.unique(node[~sent]):
         rows = np.flatnonzero(~sent & (node == at))
         out[rows] = program.texts_at(int(at), [texts[k] for k in rows.tolist()])
-    return pa.array(out.tolist(), pa.large_string()).take(pa.array(which))
+    return out.tolist(), which.astype(np.int64)
 
 
-def _not_compared(actual: Compared, expected: Compared, pair_a: I64, pair_e: I64, broken: I64) -> pl.DataFrame:
+def _not_compared(actual: Compared, expected: Compared, pair_a: I64, pair_e: I64, broken: I64) -> pa.Table:
     """One row for each pair whose arguments cannot be held against each other."""
 
     def sent(side: Compared, row: int) -> str | None:
         return side.arguments.text(row).decode() or None
 
-    return pl.DataFrame(
+    rows = [
+        (k, "", STATUSES[NOT_COMPARED], sent(actual, int(pair_a[k])), sent(expected, int(pair_e[k]))) for k in broken
+    ]
+    return difference_rows(rows)
+
+
+def difference_rows(rows: Sequence[tuple[int, str, str, str | None, str | None]]) -> pa.Table:
+    """Rows of `differences` that were found one by one: pair, path, status, both values."""
+    pair, path, status, actual, expected = zip(*rows, strict=True) if rows else [()] * 5
+    return pa.table(
         {
-            "pair": broken.astype(np.uint32),
-            "path": [""] * broken.size,
-            "status": [STATUSES[NOT_COMPARED]] * broken.size,
-            "actual": [sent(actual, int(pair_a[k])) for k in broken],
-            "expected": [sent(expected, int(pair_e[k])) for k in broken],
-        },
-        schema={"pair": pl.UInt32, "path": pl.String, "status": pl.String, "actual": pl.String, "expected": pl.String},
+            "pair": pa.array(pair, pa.int64()),
+            "path": pa.array(path, columns.TEXT).dictionary_encode(),
+            "status": pa.array(status, columns.TEXT).dictionary_encode(),
+            "actual": pa.array(actual, columns.TEXT),
+            "expected": pa.array(expected, columns.TEXT),
+        }
     )

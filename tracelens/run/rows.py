@@ -6,16 +6,15 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 
 from tracelens.arguments import S_EMPTY
-from tracelens.columns import coded, nullable
+from tracelens.columns import coded, nullable, numbers
 from tracelens.kernels.pairing import PARTIAL
 from tracelens.kernels.reference.differences import diffs
 from tracelens.kernels.reference.pairing import STATUSES, UNIT
 from tracelens.kernels.reference.values import parse
-from tracelens.normalise.differences import Compared, differences
+from tracelens.normalise.differences import Compared, by_pair, difference_rows, differences
 from tracelens.run.arrow import constant
 from tracelens.run.calls import Calls
 from tracelens.run.expected import Expected
@@ -117,7 +116,7 @@ def difference_table(held: Placed, matched: Matched, plan: Plan, codes: NameCode
     """Rows of `argument_diffs` for the partial pairs, with ``trace``."""
     partial = np.flatnonzero(held.pairs.status == PARTIAL)
     found = _differences(matched, plan, held.actual_row[partial], held.expected_row[partial])
-    row = partial[found["pair"].to_numpy()]
+    row = partial[numbers(found["pair"])]
     return pa.table(
         {
             "trace": held.trace[row].astype(np.uint32),
@@ -125,13 +124,12 @@ def difference_table(held: Placed, matched: Matched, plan: Plan, codes: NameCode
             "call_index": held.call_index[row],
             "expected_index": held.expected_index[row],
             "tool": codes.coded(held.tool[row]),
-            **{name: found[name].to_arrow().dictionary_encode() for name in ("path", "status")},
-            **{name: found[name].to_arrow() for name in ("actual", "expected")},
+            **{name: found[name] for name in ("path", "status", "actual", "expected")},
         }
     )
 
 
-def _differences(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64) -> pl.DataFrame:
+def _differences(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64) -> pa.Table:
     """``pair, path, status, actual, expected`` of pairs of calls."""
     special = _is_related(matched, pair_a, pair_e)
     actual, expected = matched.actual_forms.arguments, matched.expected_forms.arguments
@@ -141,9 +139,8 @@ def _differences(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64) -> pl.D
     found = differences(compared, compared, plan.program, *rows)
     if not special.any():
         return found
-    found = found.with_columns(pl.Series("pair", plain.astype(np.uint32)[found["pair"].to_numpy()]))
-    found = pl.concat([found, _by_reference(matched, plan, pair_a, pair_e, np.flatnonzero(special))])
-    return found.sort("pair", maintain_order=True)
+    found = found.set_column(0, "pair", pa.array(plain[numbers(found["pair"])]))
+    return by_pair([found, _by_reference(matched, plan, pair_a, pair_e, np.flatnonzero(special))])
 
 
 def _is_related(matched: Matched, pair_a: I64, pair_e: I64) -> npt.NDArray[np.bool_]:
@@ -156,7 +153,7 @@ def _is_related(matched: Matched, pair_a: I64, pair_e: I64) -> npt.NDArray[np.bo
     return np.isin(pair_a * width + pair_e, decided)
 
 
-def _by_reference(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64, rows: I64) -> pl.DataFrame:
+def _by_reference(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64, rows: I64) -> pa.Table:
     """Differences of pairs with matchers or tolerances, by the plain-Python rules."""
     actual, expected = matched.actual_forms, matched.expected_forms
     out: list[tuple[int, str, str, str | None, str | None]] = []
@@ -169,8 +166,7 @@ def _by_reference(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64, rows: 
         rules = plan.program.rules[int(expected.tool[j])]
         left, right = parse(actual.arguments.text(i).decode()), parse(expected.arguments.text(j).decode())
         out.extend((row, *difference) for difference in diffs(left, right, rules))
-    schema = {"pair": pl.UInt32, "path": pl.String, "status": pl.String, "actual": pl.String, "expected": pl.String}
-    return pl.DataFrame(out, schema=schema, orient="row")
+    return difference_rows(out)
 
 
 def step_table(matched: Matched, calls: Calls, codes: NameCodes) -> pa.Table:
