@@ -12,7 +12,7 @@ from tracelens.kernels.categories import note_codes, renumber
 CATEGORIES = pa.dictionary(pa.int32(), pa.large_string())
 """Their type."""
 
-_NO_TEXTS = pa.array([], pa.large_string())
+_NO_TEXTS = pa.nulls(0, pa.large_string())
 
 
 def as_categories(data: pa.Array) -> pa.DictionaryArray:
