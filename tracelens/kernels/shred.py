@@ -322,6 +322,7 @@ def shred_texts(
     wanted: np.ndarray,
     tape: Tape,
     scratch: np.ndarray,
+    sketch: np.ndarray,
     max_depth: int,
     error: np.ndarray,
     position: np.ndarray,
@@ -336,12 +337,12 @@ def shred_texts(
         wanted: bool[n]; the others get no entries.
         tape: room for `count_values` entries.
         scratch: uint8, room for the longest text and padding.
+        sketch: uint64[max_depth + 1], overwritten: which keys an open object may have, by their hashes.
         max_depth: containers may nest this deep.
         error: uint8[n] out, 0 or a code of `scan.ERRORS`.
         position: int64[n] out, the byte (from the text's start) where a refused text went wrong.
         duplicates: bool[n] out, whether an object held a key twice.
     """
-    sketch = np.zeros(max_depth + 1, dtype=np.uint64)
     seen, text, room, entries = pointer(sketch), pointer(data), pointer(scratch), tape_pointers(tape)
     n = 0
     for t in range(begin.size):
@@ -405,9 +406,10 @@ def shred(
     longest = int((end - begin).max()) if n else 0
     tape = empty_tape(n, int(count_values(data, begin, end)) + 1)
     scratch = np.zeros(longest + 2 * PADDING, dtype=np.uint8)
+    sketch = np.zeros(max_depth + 1, dtype=np.uint64)
     error = np.zeros(n, dtype=np.uint8)
     position = np.zeros(n, dtype=np.int64)
     duplicates = np.zeros(n, dtype=np.bool_)
-    count = shred_texts(data, begin, end, wanted, tape, scratch, max_depth, error, position, duplicates)
+    count = shred_texts(data, begin, end, wanted, tape, scratch, sketch, max_depth, error, position, duplicates)
     columns = [tape.first, *(column[:count] for column in tape[1:])]
     return Shredded(Tape(*columns), error, position, duplicates)
