@@ -25,27 +25,22 @@ def peak_mib() -> float:
     return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
 
 
-def stages(out: Path) -> dict[str, float]:
-    """Seconds by stage, as the run noted them; empty for contenders that note nothing."""
-    for note in sorted(out.glob("runs/*/run.json")):
-        seconds = json.loads(note.read_text(encoding="utf-8")).get("seconds", {})
-        return {name: round(float(value), 4) for name, value in seconds.items()}
-    return {}
-
-
-def measure(key: str, workload: Workload) -> dict[str, object]:
+def measure(key: str, workload: Workload, warm_up: Workload | None = None) -> dict[str, object]:
     """Run a contender once.
 
     Args:
         key: Which one.
         workload: On what.
+        warm_up: What it handles before, so that imports and the loading of compiled code are not measured.
 
     Returns:
-        Seconds of wall time, peak memory in MiB, rows or traces handled, and seconds by stage.
+        Seconds of wall time, peak memory in MiB, and rows or traces handled.
     """
     contender = by_key(key)
     with tempfile.TemporaryDirectory(dir=workload.folder) as folder:
         out = Path(folder) / "results"
+        if warm_up is not None:
+            contender.call(warm_up, Path(folder) / "before")()
         start = time.perf_counter()
         count = contender.call(workload, out)
         seconds, peak = time.perf_counter() - start, peak_mib()
@@ -53,14 +48,13 @@ def measure(key: str, workload: Workload) -> dict[str, object]:
             "seconds": round(seconds, 4),
             "peak_mib": round(peak, 1),
             "handled": count(),
-            "stages": stages(out),
         }
 
 
 def main(arguments: list[str]) -> None:
-    """``KEY WORKLOAD FOLDER TRACES``: measure and print."""
-    key, name, folder, traces = arguments
-    print(json.dumps(measure(key, Workload(name, Path(folder), int(traces)))))
+    """``KEY WORKLOAD FOLDER TRACES FOLDER TRACES``: measure the first, after the second, and print."""
+    key, name, folder, traces, before, few = arguments
+    print(json.dumps(measure(key, Workload(name, Path(folder), int(traces)), Workload(name, Path(before), int(few)))))
 
 
 if __name__ == "__main__":

@@ -4,8 +4,9 @@
     python -m benchmarks.run --scale 0.001 --rounds 1 # a look in seconds
     python -m benchmarks.run --large 2000000          # the same workload, ten times longer: does memory grow?
 
-Each measurement is a process of its own. The contenders take turns, so that a slow minute of the machine hits all of
-them; the median of the rounds counts. Rows that TraceLens loses are printed like the others.
+Each measurement is a process of its own, which has handled a few traces before the clock starts. The
+contenders take turns, so that a slow minute of the machine hits all of them; the median of the rounds counts. Rows that
+TraceLens loses are printed like the others.
 """
 
 import argparse
@@ -20,23 +21,28 @@ from typing import Any
 
 from benchmarks import table
 from benchmarks.contenders import CONTENDERS
+from benchmarks.costs import costs
 from benchmarks.workload import Workload
 from benchmarks.workloads import write
 
 ROOT = Path(__file__).resolve().parent.parent
+PROFILED = 20_000
+"""Most traces of the run whose cost is told by stage."""
+
 SIZES = {"mixed": 200_000, "flights": 200_000, "hostile": 5_000}
 """Traces per workload."""
 
 WARM_UP = 50
-"""Traces of the run that fills the compile cache before anything is measured."""
+"""Traces that each process handles before it is measured: nobody's imports count, nor the loading of compiled code."""
 
 
-def child(key: str, workload: Workload) -> dict[str, Any]:
+def child(key: str, workload: Workload, warm_up: Workload) -> dict[str, Any]:
     """Measure one contender in a process of its own.
 
     Args:
         key: The contender.
         workload: On what.
+        warm_up: What it handles before the clock starts.
 
     Returns:
         What ``benchmarks.measure`` printed.
@@ -52,6 +58,8 @@ def child(key: str, workload: Workload) -> dict[str, Any]:
         workload.name,
         str(workload.folder),
         str(workload.traces),
+        str(warm_up.folder),
+        str(warm_up.traces),
     ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -74,11 +82,12 @@ def machine() -> dict[str, Any]:
     }
 
 
-def compare(workload: Workload, rounds: int, keys: list[str]) -> list[dict[str, Any]]:
+def compare(workload: Workload, warm_up: Workload, rounds: int, keys: list[str]) -> list[dict[str, Any]]:
     """Measure contenders by turns.
 
     Args:
         workload: On what.
+        warm_up: What each handles before.
         rounds: How often each.
         keys: Which contenders.
 
@@ -88,7 +97,7 @@ def compare(workload: Workload, rounds: int, keys: list[str]) -> list[dict[str, 
     seen: dict[str, list[dict[str, Any]]] = {key: [] for key in keys}
     for number in range(rounds):
         for key in keys:
-            seen[key].append(child(key, workload))
+            seen[key].append(child(key, workload, warm_up))
             print(f"{workload.name} {number + 1}/{rounds} {key}: {seen[key][-1]['seconds']} s", file=sys.stderr)
     return [_row(workload, key, runs) for key, runs in seen.items()]
 
@@ -96,7 +105,6 @@ def compare(workload: Workload, rounds: int, keys: list[str]) -> list[dict[str, 
 def _row(workload: Workload, key: str, runs: list[dict[str, Any]]) -> dict[str, Any]:
     contender = next(one for one in CONTENDERS if one.key == key)
     source = workload.lines if contender.reads == "lines" else workload.table
-    middle = sorted(runs, key=lambda run: float(run["seconds"]))[len(runs) // 2]
     return {
         "workload": workload.name,
         "traces": workload.traces,
@@ -107,7 +115,6 @@ def _row(workload: Workload, key: str, runs: list[dict[str, Any]]) -> dict[str, 
         "seconds": round(statistics.median(float(run["seconds"]) for run in runs), 4),
         "all_seconds": [run["seconds"] for run in runs],
         "peak_mib": max(float(run["peak_mib"]) for run in runs),
-        "stages": middle["stages"],
     }
 
 
@@ -133,15 +140,17 @@ def main(arguments: list[str] | None = None) -> None:
     chosen = options(arguments)
     keys = [contender.key for contender in CONTENDERS]
     rows: list[dict[str, Any]] = []
+    stages: dict[str, dict[str, float]] = {}
     for name in chosen.workloads:
-        for key in ("tracelens-lines", "tracelens-table"):
-            child(key, write(name, chosen.data, WARM_UP))
+        few = write(name, chosen.data, WARM_UP)
         workload = write(name, chosen.data, max(1, round(SIZES[name] * chosen.scale)))
-        rows += compare(workload, chosen.rounds, keys)
+        rows += compare(workload, few, chosen.rounds, keys)
+        stages[name] = costs(write(name, chosen.data, min(workload.traces, PROFILED)))
     if chosen.large:
         ours = [key for key in keys if key.startswith("tracelens")]
-        rows += compare(write("mixed", chosen.data, chosen.large), 1, ours)
-    figures = {"machine": machine(), "rounds": chosen.rounds, "rows": rows}
+        few = write("mixed", chosen.data, WARM_UP)
+        rows += compare(write("mixed", chosen.data, chosen.large), few, 1, ours)
+    figures = {"machine": machine(), "rounds": chosen.rounds, "rows": rows, "stages": stages}
     chosen.out.write_text(json.dumps(figures, indent=1) + "\n", encoding="utf-8")
     text = table.render(figures)
     table.insert(chosen.readme, text)

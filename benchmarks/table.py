@@ -38,20 +38,23 @@ def _line(rows: list[dict[str, Any]], row: dict[str, Any]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _costs(rows: list[dict[str, Any]]) -> str:
-    for row in rows:
-        if row["contender"] == "tracelens-lines" and row["stages"]:
-            parts = sorted(row["stages"].items(), key=lambda part: -part[1])
-            named = ", ".join(f"{name} {seconds:.2f} s" for name, seconds in parts[:6])
-            return f"What costs TraceLens most on {row['workload']} from JSON lines (summed over threads): {named}."
-    return ""
+def _costs(stages: dict[str, dict[str, float]]) -> list[str]:
+    """A sentence per workload: what a trace costs by stage, most first."""
+    said = []
+    for workload, times in stages.items():
+        parts = [f"{name} {time:.1f}" for name, time in sorted(times.items(), key=lambda part: -part[1])]
+        said.append(
+            f"Of {sum(times.values()):.0f} µs of processor time that a trace of {workload} costs TraceLens from JSON lines"
+            f" (profiled on one thread): {', '.join(parts)}."
+        )
+    return said
 
 
 def render(figures: dict[str, Any]) -> str:
     """The table with a line about the machine.
 
     Args:
-        figures: What the runner measured: ``machine``, ``rounds`` and ``rows``.
+        figures: What the runner measured: ``machine``, ``rounds``, ``rows`` and ``stages``.
 
     Returns:
         Markdown. The last two columns say how many times faster a row is than the plain-Python loop, and than merely
@@ -59,18 +62,19 @@ def render(figures: dict[str, Any]) -> str:
 
     Example:
         >>> row = {"workload": "w", "traces": 10, "contender": "peer", "title": "p", "reads": "lines"}
-        >>> row |= {"input_mb": 1.0, "seconds": 2.0, "peak_mib": 5.0, "stages": {}}
+        >>> row |= {"input_mb": 1.0, "seconds": 2.0, "peak_mib": 5.0}
         >>> machine = {"cores": 2, "python": "3.11", "processor": "P", "system": "Linux"}
-        >>> print(render({"machine": machine, "rounds": 3, "rows": [row]}).splitlines()[-1])
+        >>> print(render({"machine": machine, "rounds": 3, "rows": [row], "stages": {}}).splitlines()[-1])
         | w, 10 traces | JSON lines, 1.0 MB | p | 2.00 | 200000.0 | 0 | 5 | 1.0 × | – |
     """
     machine, rows = figures["machine"], figures["rows"]
     about = (
         f"Measured on {machine['cores']} cores ({machine['processor']}), {machine['system']}, Python {machine['python']}; "
-        f"median of {figures['rounds']}, each in a process of its own, by turns."
+        f"median of {figures['rounds']}, each in a process of its own, by turns, "
+        "after a warm-up on a few traces."
     )
-    notes = [about, _costs(rows)]
-    return "\n".join([note for note in notes if note] + ["", _HEAD] + [_line(rows, row) for row in rows])
+    lines = [about, "", _HEAD, *(_line(rows, row) for row in rows)]
+    return "\n".join([*lines, *(f"\n{said}" for said in _costs(figures["stages"]))])
 
 
 def insert(readme: Path, text: str) -> None:

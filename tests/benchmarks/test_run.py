@@ -33,4 +33,4 @@ def test_one_command_writes_figures_and_table(tmp_path):
 def test_a_child_that_fails_tells_why(tmp_path):
     missing = workload.Workload("mixed", tmp_path, 1)
     with pytest.raises(RuntimeError, match=r"(?s)peer failed on mixed: .*No such file"):
-        run.child("peer", missing)
+        run.child("peer", missing, missing)
