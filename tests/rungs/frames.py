@@ -8,7 +8,7 @@ from tracelens.columns import numbered
 from tracelens.rungs.facts import CallFacts
 from tracelens.tables import polars_schema
 
-CALLS = polars_schema("rung_calls")
+CALLS = {"trace": pl.UInt32, **polars_schema("calls", without=["run_id", "trace_id"])}
 TRACES = {
     "trace": pl.UInt32,
     "case_id": pl.String,
@@ -35,7 +35,7 @@ def call(tool, arguments="{}", status=None, **more):
         "arguments_state": state,
         "depth": 0,
         "status": status,
-        "scored": tool is not None,
+        "in_score": tool is not None,
         "output_tool": False,
         "handoff": False,
         "executed": status != "denied",

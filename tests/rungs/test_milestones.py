@@ -6,9 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.rungs.frames import call, calls_of, traces_of
+from tests.rungs.frames import call, calls_of, facts_of, traces_of
 from tracelens.kernels.reference.normal import Rules
-from tracelens.rungs.milestones import MilestonePlan, check_milestones
+from tracelens.rungs import milestones
+from tracelens.rungs.milestones import MilestonePlan
 from tracelens.suite import Suite
 from tracelens.suite.validate import milestones_from
 
@@ -21,13 +22,22 @@ def plan(suite=None, cases=None, **more):
     rows = [(case, None if text is None else json.dumps(text)) for case, text in (cases or {}).items()]
     frame = pl.DataFrame(rows, schema={"case_id": pl.String, "milestones": pl.String}, orient="row")
     own = Suite.from_dict({"name": "x", "milestones": suite}).milestones if suite is not None else None
-    return MilestonePlan(own, frame, read, **more)
+    return MilestonePlan(own, frame.to_arrow(), read, **more)
+
+
+def check_milestones(calls, traces, made):
+    got = milestones.check_milestones(facts_of(calls, traces.height), calls.to_arrow(), traces.to_arrow(), made)
+    gaps = {"incomplete": got.incomplete, "arguments_not_captured": got.not_captured}
+    reasons = [next((name for name, rows in gaps.items() if rows[row]), None) for row in range(traces.height)]
+    columns = {"milestones_met": got.met, "milestones_total": got.total, "milestones_ok": got.ok}
+    verdicts = pl.DataFrame({name: pl.Series(column) for name, column in columns.items()})
+    return got.findings, verdicts.with_columns(pl.Series("milestones_reason", reasons, dtype=pl.String))
 
 
 def run(steps, made, **trace):
-    got = check_milestones(calls_of(steps), traces_of(trace), made)
-    found = got.findings.select("code", "message").rows()
-    return [(code.removeprefix("milestone."), message) for code, message in found], *got.traces.drop("trace").row(0)
+    findings, verdicts = check_milestones(calls_of(steps), traces_of(trace), made)
+    found = findings.select("code", "message").rows()
+    return [(code.removeprefix("milestone."), message) for code, message in found], *verdicts.row(0)
 
 
 A, B = call("a"), call("b")
@@ -60,7 +70,7 @@ NOT_BOOKED = ("must_call", "book with the arguments asked for was called 0 of 1 
                                              ("order", "b must come before a, and b was not called")], 0, 2, False, None)),
         ([A, B], {"max_steps": 2}, ([], 1, 1, True, None)),
         ([A, B, A], {"max_steps": 2}, ([("max_steps", "3 steps, at most 2 are allowed")], 0, 1, False, None)),
-        ([A, call("done", scored=False)], {"max_steps": 1, "must_call": ["done"]}, ([], 2, 2, True, None)),
+        ([A, call("done", in_score=False)], {"max_steps": 1, "must_call": ["done"]}, ([], 2, 2, True, None)),
     ],
 )  # fmt: skip
 def test_each_kind(steps, suite, expected):
@@ -79,13 +89,13 @@ def test_incomplete_traces():
 def test_milestones_of_a_case_add_to_those_of_the_suite():
     made = plan({"must_call": ["a"]}, {"c1": {"must_call": ["b"], "max_steps": 1}, "c2": None})
     calls = calls_of([A, B], [A], [A])
-    got = check_milestones(calls, traces_of({"case_id": "c1"}, {"case_id": "c2"}, {}), made)
-    assert got.traces.select("milestones_met", "milestones_total", "milestones_ok").rows() == [
+    findings, verdicts = check_milestones(calls, traces_of({"case_id": "c1"}, {"case_id": "c2"}, {}), made)
+    assert verdicts.select("milestones_met", "milestones_total", "milestones_ok").rows() == [
         (2, 3, False),
         (1, 1, True),
         (1, 1, True),
     ]
-    assert got.findings.select("trace", "code", "rung", "severity").rows() == [(0, "milestone.max_steps", 3, "error")]
+    assert findings.select("trace", "code", "rung", "severity").rows() == [(0, "milestone.max_steps", 3, "error")]
 
 
 def test_names_go_by_their_canonical_name():
@@ -146,9 +156,9 @@ def test_names_alone_equal_plain_python(traces, suite, of_case):
         calls_of(*[[call(name) for name in names] for names, _ in traces]),
         traces_of(*[{"case_id": c} for _, c in traces]),
     )
-    got = check_milestones(*frames, made)
+    findings, verdicts = check_milestones(*frames, made)
     for number, (names, case) in enumerate(traces):
-        verdicts = in_plain_python(names, suite) + (in_plain_python(names, of_case) if case == "c1" else [])
-        expected = (sum(verdicts), len(verdicts), all(verdicts)) if verdicts else (None, None, None)
-        assert got.traces.select("milestones_met", "milestones_total", "milestones_ok").row(number) == expected
-        assert got.findings.filter(trace=number).height == verdicts.count(False)
+        judged = in_plain_python(names, suite) + (in_plain_python(names, of_case) if case == "c1" else [])
+        expected = (sum(judged), len(judged), all(judged)) if judged else (None, None, None)
+        assert verdicts.select("milestones_met", "milestones_total", "milestones_ok").row(number) == expected
+        assert findings.filter(trace=number).height == judged.count(False)

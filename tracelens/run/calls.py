@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -17,14 +16,11 @@ from tracelens.columns import Batch, coded, nullable
 from tracelens.run.names import NameCodes, Names
 from tracelens.rungs.facts import CallFacts
 from tracelens.suite import Suite
-from tracelens.tables import polars_schema
 
 B1 = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
 
 U64 = npt.NDArray[np.uint64]
-
-RUNG_CALLS = polars_schema("rung_calls").names()
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +127,6 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
     )
 
 
-def call_frame(table: pa.Table) -> pl.DataFrame:
-    """The calls of `call_table` as milestones take them: texts of few values as plain strings."""
-    return pl.DataFrame({name: _plain(table["in_score" if name == "scored" else name]) for name in RUNG_CALLS})
-
-
 def call_facts(batch: Batch, calls: Calls, names: Sequence[str], hi: U64, lo: U64) -> CallFacts:
     """What several rungs ask of the calls.
 
@@ -149,14 +140,6 @@ def call_facts(batch: Batch, calls: Calls, names: Sequence[str], hi: U64, lo: U6
     return CallFacts.of(
         batch.calls, batch.traces.num_rows, calls.names.code, names, digested(calls.arguments), (hi, lo)
     )
-
-
-def _plain(column: pa.ChunkedArray) -> pl.Series:
-    """The column; a dictionary's texts row by row."""
-    if not pa.types.is_dictionary(column.type):
-        return pl.Series(column)
-    whole = columns.one_chunk(column)
-    return pl.Series(whole.dictionary).gather(pl.Series(whole.indices))
 
 
 def argument_texts(batch: Batch, arguments: CallArguments) -> pa.ChunkedArray:

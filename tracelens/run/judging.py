@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from tracelens import columns
 from tracelens.columns import Batch, coded, nullable, numbered
-from tracelens.run.calls import Calls, call_frame
+from tracelens.run.calls import Calls
 from tracelens.run.hidden import answer_gaps, known_answers, unseen, with_states_before
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Pool, of_calls, rounds
@@ -148,7 +148,7 @@ def judge(
         _safety(batch, pool, marks, facts, rows, plan),
         _invariants(batch, facts, plan.suite),
         _answers(batch, plan.suite),
-        _milestones(batch, rows, plan),
+        _milestones(batch, facts, rows, plan),
         _state(results, batch.traces.num_rows),
     ]
     findings = concat_findings(each.findings for each in said if each.findings is not None)
@@ -224,24 +224,18 @@ def _answers(batch: Batch, suite: Suite) -> Said:
     return Said(findings, {"answer_ok": result.ok.to_arrow()}, answer_gaps(batch, result.ok.is_null().to_numpy()))
 
 
-def _milestones(batch: Batch, rows: pa.Table, plan: Plan) -> Said:
+def _milestones(batch: Batch, facts: CallFacts, rows: pa.Table, plan: Plan) -> Said:
     """The milestones."""
     if not plan.milestones.active:
         n, types = batch.traces.num_rows, {"met": pa.int32(), "total": pa.int32(), "ok": pa.bool_()}
         return Said(None, {f"milestones_{name}": pa.nulls(n, kind) for name, kind in types.items()}, [])
-    traces = pl.DataFrame(batch.traces.select(["trace", "case_id", "complete", "has_calls"]))
-    reached = check_milestones(call_frame(rows), traces, plan.milestones)
-    told = reached.traces.drop("trace", "milestones_reason")
-    gaps = _gaps(reached.traces["milestones_reason"], 3, "milestones")
-    return Said(reached.findings, {series.name: series.to_arrow() for series in told.get_columns()}, gaps)
-
-
-def _gaps(reasons: pl.Series, rung: int, what: str) -> list[Gap]:
-    """A gap for every reason that traces have."""
-    return [
-        _gap(reasons.eq_missing(reason).to_numpy(), rung, f"{what}: {reason}")
-        for reason in reasons.drop_nulls().unique().to_list()
+    found = check_milestones(facts, rows, batch.traces, plan.milestones)
+    told = {"milestones_met": found.met, "milestones_total": found.total, "milestones_ok": found.ok}
+    gaps = [
+        _gap(found.incomplete, 3, "milestones: incomplete"),
+        _gap(found.not_captured, 3, "milestones: arguments_not_captured"),
     ]
+    return Said(found.findings, told, gaps)
 
 
 def _state_results(batch: Batch, plan: Plan) -> pl.DataFrame:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from tracelens.errors import InternalError, did_you_mean
-from tracelens.tables.batch import IN_BATCH
+from tracelens.tables.batch import BATCH_FINDINGS
 from tracelens.tables.model import Column, Table
 from tracelens.tables.rows import STORED
 from tracelens.tables.traces import TRACES
 
-TABLES: dict[str, Table] = {each.name: each for each in (TRACES, *STORED, *IN_BATCH)}
+TABLES: dict[str, Table] = {each.name: each for each in (TRACES, *STORED, BATCH_FINDINGS)}
 """Every table by name, those of a run folder first."""
 
 STORED_TABLES: tuple[str, ...] = tuple(name for name, each in TABLES.items() if each.stored)
