@@ -155,3 +155,32 @@ def test_slow_answers() -> None:
 def test_errors_name_the_place() -> None:
     with pytest.raises(SuiteError, match=r"normalize\.t\.a: unknown rule 'dat'"):
         RuleProgram.compile({"t": {"a": "dat"}}, [("t", None)])
+
+
+SAYING_NOTHING = st.sampled_from([
+    {"properties": {"a": {"type": "string", "format": "uuid"}, "b": {"items": {"type": "string"}}}},
+    {"properties": {"a": {"type": "string", "default": "x"}, "b": {"prefixItems": [{}, {"default": 1}]}}},
+    {"properties": {"format": {"type": "string"}, "a": {"enum": ["date"]}}, "$defs": {"a": {"format": "email"}}},
+])  # fmt: skip
+
+
+@given(OBJECTS, NORMALIZE, SAYING_NOTHING, st.booleans())
+@settings(max_examples=150)
+def test_tools_share_the_rules_of_all_where_theirs_are_the_same(
+    value: Any, normalize: Any, schema: Any, asks: bool
+) -> None:
+    if asks:
+        normalize = {**normalize, "*": {"a": {"default": {"schema": True}}, "b[*]": "number", **normalize.get("*", {})}}
+    program = RuleProgram.compile(normalize, [("t", schema), ("u", None), ("v", schema)])
+    sent = parse(json.dumps(value))
+    for number, tool in enumerate(("t", "u", "v")):
+        alone = Rules.compile(normalize, tool, None if tool == "u" else schema)
+        assert canonical_text(sent, program.rules[number]) == canonical_text(sent, alone)
+    assert digest([value], program, 2)[0] == digest([value], RuleProgram.compile(normalize, [("v", schema)]))[0]
+
+
+def test_a_format_anywhere_gives_a_tool_its_own_rules() -> None:
+    dated = {"properties": {"a": {"$ref": "#/$defs/Day"}}, "$defs": {"Day": {"format": "date"}}}
+    program = RuleProgram.compile({}, [("t", dated), ("u", {"properties": {"a": {}}}), ("v", dated)])
+    assert (program.roots >= 0).tolist() == [True, False, True, False]
+    assert program.rules[1] is program.rules[3]

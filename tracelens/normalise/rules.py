@@ -8,6 +8,7 @@ they are applied to distinct values.
 from __future__ import annotations
 
 import dataclasses
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -29,7 +30,7 @@ from tracelens.kernels.digest import (
 )
 from tracelens.kernels.hash import hash_key
 from tracelens.kernels.reference.normal import NO_RULES, Node, Rules, canonical, text_of
-from tracelens.kernels.reference.rules import Leaf, Rule, Step
+from tracelens.kernels.reference.rules import FORMATS, Leaf, Rule, Step
 from tracelens.kernels.reference.values import Value, parse
 from tracelens.kernels.shred import shred
 from tracelens.normalise.canonical import TIME_TAG
@@ -91,7 +92,8 @@ class RuleProgram:
             ['"2026-11-02"', '"soon"', '1.5']
         """
         others = Rules.compile(normalize, "*")
-        rules = (*(Rules.compile(normalize, name, schema) for name, schema in tools), others)
+        shared = _Shared(normalize, others)
+        rules = (*(shared.rules_of(name, schema) for name, schema in tools), others)
         layout = _Layout()
         roots = np.array([layout.add(each) for each in rules], np.int32)
         has_relation = np.array([each.has_relation for each in rules], np.bool_)
@@ -164,6 +166,42 @@ def _in_bulk(texts: Sequence[str], node: Node) -> Sequence[str | None]:
     return [None] * len(texts)
 
 
+class _Shared:
+    """The rules of many tools, of which most have none of their own and a schema that says nothing about values."""
+
+    def __init__(self, normalize: Mapping[str, Mapping[str, Any]], others: Rules) -> None:
+        self._normalize = normalize
+        self._others = others
+        # These rules ask the schema: for a default, or whether a value is always a string.
+        text = json.dumps(normalize.get("*", {}), default=str)
+        self._asks = any(f'"{name}"' in text for name in ("default", "number"))
+
+    def rules_of(self, tool: str, schema: Any) -> Rules:
+        """The rules of a tool; those of every other tool where they are the same."""
+        if tool in self._normalize or (schema is not None and (self._asks or _has_format(schema))):
+            return Rules.compile(self._normalize, tool, schema)
+        return self._others
+
+
+def _has_format(schema: Any) -> bool:
+    """Whether anything in a schema has a format that says how its strings are compared."""
+    queue, seen = [schema], set[int]()
+    while queue:
+        part = queue.pop()
+        if id(part) in seen:
+            continue
+        if isinstance(part, Mapping):
+            name = part.get("format")
+            if isinstance(name, str) and name in FORMATS:
+                return True
+            seen.add(id(part))
+            queue += part.values()
+        elif isinstance(part, list | tuple):
+            seen.add(id(part))
+            queue += part
+    return False
+
+
 class _Layout:
     """Collects the nodes of all tools."""
 
@@ -172,10 +210,13 @@ class _Layout:
         self.places: list[SlowRules] = []
         self.defaults: list[tuple[int, str]] = []
         self._slow_numbers: dict[object, int] = {}
+        self._roots: dict[int, int] = {}
         self._nodes: list[tuple[Node, int, int]] = []
 
     def add(self, rules: Rules) -> int:
         """Add the nodes of one tool and return its root; the reference's node 0 has no rules and becomes -1."""
+        if id(rules) in self._roots:
+            return self._roots[id(rules)]
         base = len(self._nodes) - 1
         for number, node in enumerate(rules.nodes[1:], 1):
             code = _code(node, is_root=number == rules.root)
@@ -184,7 +225,8 @@ class _Layout:
             self.places.append((rules, number))
             if node.rule.default is not None:
                 self.defaults.append((base + number, node.rule.default))
-        return base + rules.root if rules.root else -1
+        root = self._roots[id(rules)] = base + rules.root if rules.root else -1
+        return root
 
     def _slow(self, rules: Rules, number: int) -> int:
         """The number of a rule list; lists that say the same, with nothing below them, are one."""

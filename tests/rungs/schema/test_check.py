@@ -17,6 +17,7 @@ from tracelens.columns import numbered
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.shred import shred
 from tracelens.rungs.pieces import paths
+from tracelens.rungs.schema import catalogue as module
 from tracelens.rungs.schema.catalogue import EXEMPT, UNKNOWN, Catalogue
 from tracelens.rungs.schema.check import STATES, check
 from tracelens.rungs.schema.render import printed
@@ -385,3 +386,23 @@ def test_boolean_schemas(schema):
     assert [
         (code, path, value) for _, code, path, value in result.findings.select("call", "code", "path", "value").rows()
     ] == ([] if schema else [("schema.false", "", "1")])
+
+
+@pytest.mark.parametrize("at_once", [0, 3])
+def test_schemas_that_wait_for_a_call_say_the_same(monkeypatch, at_once):
+    """Whatever else is made ready at the same time, and however the calls come in batches."""
+    tools = {
+        f"t{n}": {"properties": {"id": {"maxLength": n, "pattern": f"^[a-{chr(97 + n % 5)}]*$"}}} for n in range(60)
+    }
+    texts = ['{"id": "abcdefgh"}', '{"id": "aé"}', "{}"]
+    whole = catalogue(tools)
+    monkeypatch.setattr(module, "AT_ONCE", at_once)
+    late = catalogue(tools)
+    assert np.count_nonzero(late.roots == module.WAITING) == 60 - at_once
+    for first in (57, 3, 4, 58, 0, 20, 21, 22):
+        names = pl.Series([f"t{(first + k) % 60}" for k in range(3)])
+        ids = [known.assign(numbered(names.to_arrow())) for known in (whole, late)]
+        one, other = (check(read(texts), each, known, names) for each, known in zip(ids, (whole, late), strict=True))
+        assert states(one) == states(other)
+        assert said(one) == said(other)
+    assert 60 - np.count_nonzero(late.roots == module.WAITING) >= 8 * 3

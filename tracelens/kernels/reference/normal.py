@@ -186,6 +186,8 @@ class _Graph:
             here = [self._patterns[number] for number in patterns]
             node = Node(self._rule(here, place))
             nodes.append(node)
+            if place is not None and self._facts.ends_at(place) and not any(pattern.children for pattern in here):
+                continue
             for name in self._names(here, place):
                 below = None if place is None else self._facts.member(place, name)
                 node.members[name] = self._go(here, [name], below, numbers)

@@ -52,10 +52,9 @@ class SchemaFacts:
         self._old_refs = isinstance(schema, Mapping) and any(
             f"draft-0{draft}" in str(schema.get("$schema")) for draft in (3, 4, 6, 7)
         )
-        self._anchors: dict[str, Any] = {}
+        self._anchors: dict[str, Any] | None = None
         self._expanded: dict[int, Place] = {}
         self._left = _MOST
-        self._collect_anchors(schema, 0)
         self.root = self._place(schema)
 
     def member(self, place: Place, key: str) -> Place | None:
@@ -81,6 +80,12 @@ class SchemaFacts:
             properties = _get(schema, "properties")
             found.update(key for key in properties or () if isinstance(key, str))
         return found
+
+    def ends_at(self, place: Place) -> bool:
+        """Whether nothing is declared of members or elements here, as the schemas of plain values have it."""
+        return not place.any and not any(
+            key in _mapping(self._schemas[n]) for n in place.all for key in ("properties", "items", "prefixItems")
+        )
 
     def listed(self, place: Place) -> int:
         """How many elements are declared one by one."""
@@ -177,6 +182,9 @@ class SchemaFacts:
             return None
         fragment = unquote(reference[1:])
         if fragment and not fragment.startswith("/"):
+            if self._anchors is None:
+                self._anchors = {}
+                self._collect_anchors(self._document, 0, self._anchors)
             return self._anchors.get(fragment)
         found = self._document
         for token in fragment.split("/")[1:]:
@@ -187,16 +195,16 @@ class SchemaFacts:
                 found = _get(found, key)
         return found
 
-    def _collect_anchors(self, schema: Any, depth: int) -> None:
+    def _collect_anchors(self, schema: Any, depth: int, anchors: dict[str, Any]) -> None:
         if depth > 64:
             return
         if isinstance(schema, Mapping):
             name = schema.get("$anchor") or str(schema.get("$id", "")).partition("#")[2]
             if isinstance(name, str) and name:
-                self._anchors.setdefault(name, schema)
+                anchors.setdefault(name, schema)
         below = schema.values() if isinstance(schema, Mapping) else schema if isinstance(schema, list | tuple) else ()
         for part in below:
-            self._collect_anchors(part, depth + 1)
+            self._collect_anchors(part, depth + 1, anchors)
 
 
 def _merge(parts: list[Place]) -> Place:
@@ -235,10 +243,14 @@ def _takes_strings(schema: Any) -> bool:
 
 
 def _mapping(schema: Any) -> Mapping[str, Any]:
+    if type(schema) is dict:
+        return schema
     return schema if isinstance(schema, Mapping) else {}
 
 
 def _get(schema: Any, key: str) -> Any:
+    if type(schema) is dict:  # the usual case, and much faster than asking what else it may be
+        return schema.get(key)
     return schema.get(key) if isinstance(schema, Mapping) else None
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, Protocol
 
 import numpy as np
@@ -26,6 +27,10 @@ EXEMPT = -2
 
 NO_SCHEMA = -1
 UNUSABLE = -2
+WAITING = -3
+
+AT_ONCE = 256
+"""Schemas that are made into a program before any call needs them; of more, most are never needed."""
 
 
 class SuiteLike(Protocol):
@@ -84,9 +89,12 @@ class Catalogue:
         self._engine: Engine | None = None
         self._lock = threading.RLock()
         self._known: dict[str, int] = {}
+        self._waiting: dict[int, CompiledSchema] = {}
+        self._done = 0
         self._recorded: dict[str, dict[str, int]] = {}
         self.common = {name: self._add(tool, None) for name, tool in suite.tools.items()}
         self.own = {agent: self._own(agent, entry) for agent, entry in suite.agents.items()}
+        self._prepare([], AT_ONCE)
 
     @classmethod
     def build(cls, suite: SuiteLike) -> Catalogue:
@@ -110,8 +118,9 @@ class Catalogue:
             compiled = compile_schema(tool.schema)
             number = self._known[text] = len(self._roots)
             self.schemas.append(compiled)
-            self._roots.append(self._compiler.add(compiled) if compiled.usable else UNUSABLE)
-            self._engine = None
+            self._roots.append(WAITING if compiled.usable else UNUSABLE)
+            if compiled.usable:
+                self._waiting[number] = compiled
         compiled_ = self.schemas[number]
         if compiled_ is not None and not compiled_.usable:
             found = UnusableTool(tool.name, agent, compiled_.reason)
@@ -126,9 +135,21 @@ class Catalogue:
             self._roots.append(NO_SCHEMA)
         return self._known[""]
 
+    def _prepare(self, ids: Iterable[int], least: int = 0) -> None:
+        """Make the schemas with these ids, and at least so many, part of the program."""
+        with self._lock:
+            needed = [number for number in ids if number in self._waiting]
+            rest = (number for number in tuple(self._waiting) if number not in set(needed))
+            # Each time as many again as there are: the program grows, and is put together, a few times only.
+            more = max(least, self._done) - len(needed) if needed or least else 0
+            for number in (*needed, *islice(rest, max(more, 0))):
+                self._roots[number] = self._compiler.add(self._waiting.pop(number))
+                self._done += 1
+                self._engine = None
+
     @property
     def roots(self) -> npt.NDArray[np.int64]:
-        """int64 per tool id: its schema's node, `NO_SCHEMA` or `UNUSABLE`."""
+        """int64 per tool id: its schema's node, `NO_SCHEMA`, `UNUSABLE`, or `WAITING` where no call has needed it."""
         with self._lock:
             return np.array([*self._roots, UNUSABLE], np.int64)
 
@@ -175,6 +196,7 @@ class Catalogue:
             self._find(*(known[k - 1] if k else None for known, k in zip((names, owners, texts), place, strict=True)))
             for place in places
         ]
+        self._prepare(dict.fromkeys(ids))
         return np.asarray(np.array(ids, np.int32)[encoded.indices.to_numpy()])
 
     def _find(self, tool: str | None, agent: str | None, definitions: str | None) -> int:

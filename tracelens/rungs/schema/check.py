@@ -80,10 +80,11 @@ def check(
     roots = catalogue.roots[np.maximum(tool_of_call, 0)]
     state = _states(arguments, tool_of_call, roots)
     rows = np.flatnonzero(state == S_VALID)
-    outcome = catalogue.engine.run(arguments.data, arguments.tape, rows, roots[rows])
+    engine = catalogue.engine
+    outcome = engine.run(arguments.data, arguments.tape, rows, roots[rows])
     state[rows[outcome.state[rows] == k.INVALID]] = S_INVALID
     asked = rows[outcome.state[rows] == k.ODD]
-    errors = findings(outcome.events, catalogue.engine.compiled.templates, arguments.data, arguments.tape)
+    errors = findings(outcome.events, engine.compiled.templates, arguments.data, arguments.tape)
     parts = [
         finding_frame({**errors.to_dict(), "severity": "error"}, schema=COLUMNS),
         *_ask(asked, arguments, tool_of_call, catalogue, state),

@@ -40,14 +40,24 @@ def op(code: int, *numbers: int) -> Op:
 
 @dataclass
 class Node:
-    """The operations of a node, per kind of value, each with the message it gives."""
+    """The operations of a node, each with the kinds of value it is for and the message it gives."""
 
-    ops: list[list[tuple[Op, Template]]] = field(default_factory=lambda: [[] for _ in ALL_KINDS])
+    ops: list[tuple[Sequence[int], Op, Template]] = field(default_factory=list)
 
     def add(self, kinds: Sequence[int], row: Op, template: Template) -> None:
         """Add an operation for some kinds of value."""
-        for kind in kinds:
-            self.ops[kind].append((row, template))
+        self.ops.append((kinds, row, template))
+
+    def by_kind(self) -> dict[tuple[int, ...], list[int]]:
+        """The kinds that have operations, by the places of those in ``ops``."""
+        places: dict[int, list[int]] = {}
+        for place, (kinds, _, _) in enumerate(self.ops):
+            for kind in kinds:
+                places.setdefault(kind, []).append(place)
+        alike: dict[tuple[int, ...], list[int]] = {}
+        for kind, some in places.items():
+            alike.setdefault(tuple(some), []).append(kind)
+        return alike
 
 
 @dataclass(frozen=True)
@@ -86,6 +96,7 @@ class Builder:
         self.marks: list[npt.NDArray[np.uint8]] = []
         self.constants: list[bytes] = []
         self.constant_lists: list[int] = []
+        self.n_states = 0
         self.n_seen = 1
         for template in (
             Template(None, "False schema does not allow ", ""),
@@ -135,7 +146,8 @@ class Builder:
             automaton = build(pattern)
             way, state = ASK, 0
             if automaton is not None:
-                way, state = AUTOMATON, sum(len(marks) for marks in self.marks)
+                way, state = AUTOMATON, self.n_states
+                self.n_states += len(automaton.marks)
                 self.steps.append(automaton.steps + state)
                 self.marks.append(automaton.marks)
             known = self.check_numbers["pattern", pattern] = (len(self.checks), way, state)
@@ -163,17 +175,7 @@ class Builder:
 
     def finish(self) -> Compiled:
         """The arrays."""
-        heads = np.zeros((len(self.nodes), N_KINDS), np.int64)
-        rows: list[Op] = []
-        templates: list[Template] = []
-        nothing = Template("", "", "")
-        for number, node in enumerate(self.nodes):
-            for kind in ALL_KINDS:
-                heads[number, kind] = len(rows)
-                rows.extend(row for row, _ in node.ops[kind])
-                templates.extend(template for _, template in node.ops[kind])
-                rows.append(op(k.END))
-                templates.append(nothing)
+        heads, rows, templates = self._operations()
         data, constants, lists = self._constants()
         arena, begins, ends = _packed(list(self.texts))
         program = k.Program(
@@ -191,6 +193,20 @@ class Builder:
             np.concatenate([*self.marks, np.zeros(1, np.uint8)]),
         )
         return Compiled(program, data, constants, tuple(templates), tuple(self.checks), self.n_seen)
+
+    def _operations(self) -> tuple[npt.NDArray[np.int64], list[Op], list[Template]]:
+        """Where the operations of each node and kind begin, and those; kinds that have the same share them."""
+        end, nothing = op(k.END), Template("", "", "")
+        heads = np.zeros((len(self.nodes), N_KINDS), np.int64)
+        rows, templates = [end], [nothing]
+        for number, node in enumerate(self.nodes):
+            for places, kinds in node.by_kind().items():
+                heads[number, kinds] = len(rows)
+                rows += [node.ops[place][1] for place in places]
+                templates += [node.ops[place][2] for place in places]
+                rows.append(end)
+                templates.append(nothing)
+        return heads, rows, templates
 
     def _constants(self) -> tuple[npt.NDArray[np.uint8], Tape, list[int]]:
         """The constants' bytes and tape, and the lists with every list of constants pointing at its entries."""

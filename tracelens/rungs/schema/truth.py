@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 from tracelens.rungs.schema.decimals import loads
 from tracelens.rungs.schema.drafts import draft_of, format_checker
+from tracelens.rungs.schema.quick import surely_valid
 from tracelens.rungs.schema.walk import Place, Unusable, new_validator, walk
 
 _ROOM = threading.Lock()
@@ -81,14 +82,14 @@ def compile_schema(schema: Any, *, formats: bool = True) -> CompiledSchema:
         if not isinstance(schema, (dict, bool)):
             raise Unusable(f"a schema is an object or a boolean, not {type(schema).__name__}")
         _check(draft, schema, "#")
-        places = walk(draft, schema)
+        validator = new_validator(draft, schema, format_checker(draft) if formats else None)
+        places = walk(draft, validator)
         for place in places:
             # What only a reference reaches may stand where the metaschema does not look.
             if place.referred and not _covered(place):
                 _check(place.draft, place.schema, place.pointer)
     except Unusable as error:
         return CompiledSchema(schema, usable=False, reason=str(error), draft=draft)
-    validator = new_validator(draft, schema, format_checker(draft) if formats else None)
     return CompiledSchema(schema, usable=True, reason="", draft=draft, validator=validator, places=tuple(places))
 
 
@@ -102,6 +103,8 @@ def _covered(place: Place) -> bool:
 def _check(draft: Any, schema: Any, pointer: str) -> None:
     from jsonschema.exceptions import SchemaError as Invalid
 
+    if surely_valid(draft.ID_OF(draft.META_SCHEMA).rstrip("#"), schema):
+        return
     try:
         draft.check_schema(schema, format_checker=format_checker(draft))
     except Invalid as error:

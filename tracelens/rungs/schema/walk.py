@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 from tracelens.rungs.schema.drafts import draft_of
@@ -47,9 +48,15 @@ class Place:
 
 def new_validator(draft: Any, schema: Any, format_checker: Any = None) -> Any:
     """A validator that knows the metaschemas and fetches nothing."""
+    return draft(schema, registry=_no_documents(), format_checker=format_checker)
+
+
+@cache
+def _no_documents() -> Any:
+    """A registry that holds nothing and fetches nothing."""
     import referencing
 
-    return draft(schema, registry=referencing.Registry(), format_checker=format_checker)
+    return referencing.Registry()
 
 
 def keywords_of(draft: Any, schema: Any) -> dict[str, Any]:
@@ -86,6 +93,8 @@ def subplace(place: Place, schema: Any, pointer: str, resolver: Any = None) -> P
     """The place of a schema inside or beside another one."""
     if not isinstance(schema, dict):
         return Place(schema, resolver or place.resolver, place.draft, pointer)
+    if resolver is None and "$id" not in schema and "id" not in schema:
+        resolver = place.resolver
     if resolver is None:
         from referencing.jsonschema import specification_with
 
@@ -129,14 +138,18 @@ def children(place: Place) -> Iterator[tuple[Place, bool]]:
                 yield subplace(place, place.schema[keyword], f"{place.pointer}/{keyword}"), True
 
 
-def walk(draft: Any, schema: Any) -> list[Place]:
+def walk(draft: Any, validator: Any) -> list[Place]:
     """All places that are reached from a root, each once.
+
+    Args:
+        draft: Validator class in charge of the root.
+        validator: Validator of the root, see `new_validator`.
 
     Raises:
         Unusable: A reference does not resolve, what it leads to is no valid schema, or a schema applies itself to
             the same instance again and again.
     """
-    root = Place(schema, new_validator(draft, schema)._resolver, draft, "#")  # noqa: SLF001 - as above
+    root = Place(validator.schema, validator._resolver, draft, "#")  # noqa: SLF001 - as above
     seen: dict[tuple[int, str, int], Place] = {place_key(root): root}
     queue = [root]
     for place in queue:

@@ -6,6 +6,7 @@ The automaton answers "is the pattern found in this text"; texts with other byte
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from tracelens.rungs.schema.ecma.syntax import (
 
 MOST_STATES = 192
 MOST_PARTS = 3000
+_ALL = 2**128 - 1
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ def _mask(node: Char | CharSet) -> int:
     for low, high in node.ranges:
         for point in range(low, min(high, 127) + 1):
             mask |= 1 << point
-    return mask ^ (2**128 - 1) if node.negated else mask
+    return mask ^ _ALL if node.negated else mask
 
 
 def build(pattern: str) -> Automaton | None:
@@ -162,18 +164,29 @@ def _determine(net: _Net, start: int, final: int) -> Automaton:
         ends = final in net.closure(states, ("", "end", "start") if first else ("", "end"))
         marks.append(ENDS * ends + STOP_YES * found)
         moves = [] if found else [move for move in map(net.on.__getitem__, states) if move is not None]
-        known: dict[frozenset[int], int] = {}
-        for byte in range(128):
-            target = frozenset(after for mask, after in moves if mask >> byte & 1)
-            if target not in known:
-                known[target] = _number(net, target, anew, numbers, order)
-            row[byte] = known[target]
+        for mask, target in _told_apart(moves):
+            row[_bytes_in(mask)] = _number(net, target, anew, numbers, order)
         rows.append(row)
     steps = np.stack(rows)
     for k in range(len(marks)):
         if marks[k] == 0 and (steps[k] == k).all():
             marks[k] = STOP_NO
     return Automaton(steps, np.array(marks, dtype=np.uint8))
+
+
+def _told_apart(moves: list[tuple[int, int]]) -> list[tuple[int, frozenset[int]]]:
+    """Sets of bytes that the moves treat alike, by their lowest byte, and where those lead."""
+    parts: list[tuple[int, frozenset[int]]] = [(_ALL, frozenset())]
+    for mask, after in moves:
+        split = [(part & mask, target | {after}) for part, target in parts]
+        split += [(part & ~mask, target) for part, target in parts]
+        parts = [(part, target) for part, target in split if part]
+    return sorted(parts, key=lambda part: part[0] & -part[0])
+
+
+@lru_cache(maxsize=1024)
+def _bytes_in(mask: int) -> npt.NDArray[np.intp]:
+    return np.array([byte for byte in range(128) if mask >> byte & 1], np.intp)
 
 
 def _number(

@@ -7,6 +7,8 @@ without a meaning (``\Z``, ``\A``, ``\a``) is an error: whoever wrote it meant a
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from tracelens.rungs.schema.ecma.syntax import (
     DIGITS,
     LAST_POINT,
@@ -35,6 +37,7 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _MOST = 65_535
 
 
+@lru_cache(maxsize=1024)
 def parse(pattern: str) -> Node:
     r"""The tree of a pattern.
 
