@@ -7,7 +7,7 @@ back to back, and where each text starts. The bytes are padded, because kernels 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,6 +161,24 @@ class Batch:
     remarks: tuple[Remark, ...] = ()
     masked_answers: npt.NDArray[np.bool_] | None = None
 
+    def keeping(self, keep: npt.NDArray[np.bool_]) -> Batch:
+        """The batch with some of its traces (bool[traces]), numbered anew; rejects, counts and digests stay."""
+        number = (np.cumsum(keep) - 1).astype(np.uint32)
+
+        def kept(rows: pa.Table, schema: pa.Schema) -> pa.Table:
+            trace = numbers(rows["trace"])
+            some = rows.filter(pa.array(keep[trace]))
+            return some.set_column(0, schema.field(0), pa.array(number[trace[keep[trace]]]))
+
+        masked = self.masked_answers
+        return replace(
+            self,
+            traces=kept(self.traces, TRACES),
+            calls=kept(self.calls, CALLS),
+            expected=kept(self.expected, EXPECTED),
+            masked_answers=None if masked is None else masked[keep],
+        )
+
     def checked(self) -> Batch:
         """This batch, after a look at what every later stage relies on: the schemas and the order of rows.
 
@@ -187,12 +205,18 @@ class Before:
         n_merged: Records equal to an earlier one.
         n_blank: Blank records.
         notes: Remarks of that reading.
+        n_left_out: Traces that were not selected.
+        selection: What was selected, as JSON text; None: everything.
+        missing_cases: Cases without a trace in that input, selected or not.
     """
 
     input_digest: str
     n_merged: int
     n_blank: int
     notes: tuple[str, ...]
+    n_left_out: int = 0
+    selection: str | None = None
+    missing_cases: tuple[str, ...] = ()
 
 
 def empty(schema: pa.Schema) -> pa.Table:

@@ -32,7 +32,7 @@ def engine(monkeypatch):
     """An engine that writes a hand-made run and notes how it was called."""
     calls = []
 
-    def score_run(source, suite, *, out, format, report):
+    def score_run(source, suite, *, out, format, selection, report):
         calls.append((source, suite.name, format, report))
         return fake_run(out)
 

@@ -26,6 +26,10 @@ def score(
     out: Path | None = None,
     format: str = "auto",
     json: bool = False,
+    sample: str | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    where: list[str] | None = None,
     max_rejects: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     quiet: bool = False,
 ) -> int:
@@ -37,6 +41,10 @@ def score(
         out: Results folder, to which the run is added. Without one only the summary is shown.
         format: Name of the input format; `auto` finds it.
         json: Print the summary as JSON.
+        sample: Score only this share of the traces, such as `10%`, by hash of the trace id: the same on every machine.
+        since: Only traces that started at this day or time or later; UTC unless it says otherwise.
+        until: Only traces that started before this day or time.
+        where: Only traces with this tag, as `version=1.2`; give it again for further tags, or other values of one.
         max_rejects: Exit with 3 if more records than this cannot be read.
         quiet: No progress bar.
     """
@@ -44,7 +52,17 @@ def score(
 
     if not inputs:
         raise UsageError("no input given", hint="name a file, as in `tracelens score traces.jsonl --suite suite.toml`")
-    results = run(inputs, suite, out=out, format=format, progress=False if quiet else "auto")
+    results = run(
+        inputs,
+        suite,
+        out=out,
+        format=format,
+        progress=False if quiet else "auto",
+        sample=sample,
+        since=since,
+        until=until,
+        where=where,
+    )
     return show(results, json=json, kept=out is not None, max_rejects=max_rejects)
 
 

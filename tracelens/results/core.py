@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Any
 from tracelens import store
 from tracelens.errors import UsageError, counted, path_of, shown_type
 from tracelens.results.scoring import run_folder
+from tracelens.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
+    from datetime import date
 
     import duckdb
     import polars as pl
@@ -239,6 +241,10 @@ def score(
     out: str | Path | None = None,
     format: str = "auto",
     progress: bool | str = "auto",
+    sample: str | float | None = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
+    where: Mapping[str, Any] | str | Iterable[str] | None = None,
 ) -> Results:
     """Score traces with every rung.
 
@@ -249,9 +255,15 @@ def score(
         out: The results folder, to which the run is added. Without one the run lives as long as the results.
         format: Name of the input format; ``auto`` finds it.
         progress: Whether to show a progress bar on standard error; ``auto``: if that is a terminal.
+        sample: A share of the traces, such as ``"10%"`` or ``0.1``, chosen by hash of ``trace_id``: the same traces on
+            every machine, and a smaller share is part of a larger one.
+        since: Only traces that started at this time or later: ISO 8601 text, date or time; no zone: UTC.
+        until: Only traces that started before this time. With either, traces without a start are left out.
+        where: Only traces with these tags: a value, or a list of possible ones, by tag (``{"version": "1.2"}``), or
+            texts ``"version=1.2"``. Dots lead into nested objects; of a tag that is an array one element must be equal.
 
     Returns:
-        The results.
+        The results; column ``n_left_out`` of `runs` counts the traces that were not selected, and a note says why.
 
     Raises:
         SuiteError: The suite cannot be used; all problems at once.
@@ -259,5 +271,6 @@ def score(
         StateError: A database of a state check cannot be reached.
         StoreError: The results cannot be written.
     """
-    folder, owned = run_folder(source, suite, out=out, format=format, progress=progress)
+    selection = Selection.of(sample, since, until, where)
+    folder, owned = run_folder(source, suite, out=out, format=format, progress=progress, selection=selection)
     return Results(store.open_run(folder), owned=owned)

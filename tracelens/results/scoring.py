@@ -13,6 +13,7 @@ from tracelens.errors import UsageError, path_of, shown_type
 from tracelens.results.progress import progress_line
 
 if TYPE_CHECKING:
+    from tracelens.selection import Selection
     from tracelens.suite import Suite
 
 
@@ -23,6 +24,7 @@ def run_folder(
     out: str | Path | None,
     format: str,
     progress: bool | str,
+    selection: Selection,
 ) -> tuple[Path, Path | None]:
     """Score, and say where the run is.
 
@@ -32,6 +34,7 @@ def run_folder(
         out: The results folder; a temporary one when None.
         format: Name of the input format, or ``auto``.
         progress: Whether to show a progress bar.
+        selection: Which traces.
 
     Returns:
         The run folder, and the temporary folder to remove after use, if one was made.
@@ -42,7 +45,7 @@ def run_folder(
     folder = path_of(out, "results folder") if out is not None else Path(tempfile.mkdtemp(prefix="tracelens-"))
     try:
         with progress_line(progress) as report:
-            run = engine.score_run(source, resolved, out=folder, format=format, report=report)
+            run = engine.score_run(source, resolved, out=folder, format=format, selection=selection, report=report)
     except BaseException:
         if out is None:
             shutil.rmtree(folder, ignore_errors=True)

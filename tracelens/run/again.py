@@ -16,7 +16,7 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.columns import CALLS, EXPECTED, MASKED, NOT_CAPTURED, REJECTS, TRACES, TRUNCATED, Batch
+from tracelens.columns import CALLS, MASKED, NOT_CAPTURED, REJECTS, TRUNCATED, Batch
 from tracelens.rungs.safety.masking import MASKED as MASK
 from tracelens.sources.detect import Opened
 from tracelens.store import Run, before, replay
@@ -108,19 +108,4 @@ def _without(batch: Batch, bad: B1, why: list[str]) -> Batch:
         reason=[f"{why[row]} is masked in the stored run; score the source again" for row in np.flatnonzero(bad)],
         text=traces["trace_id"],
     )
-    number = np.cumsum(~bad).astype(np.uint32) - np.uint32(1)
-
-    def kept(table: pa.Table, schema: pa.Schema) -> pa.Table:
-        trace = columns.numbers(table["trace"])
-        some = table.filter(pa.array(~bad[trace]))
-        return some.set_column(0, schema.field(0), pa.array(number[trace[~bad[trace]]]))
-
-    answers = batch.masked_answers
-    return replace(
-        batch,
-        traces=kept(batch.traces, TRACES),
-        calls=kept(batch.calls, CALLS),
-        expected=kept(batch.expected, EXPECTED),
-        rejects=pa.concat_tables([batch.rejects, rejects]),
-        masked_answers=None if answers is None else answers[~bad],
-    ).checked()
+    return replace(batch.keeping(~bad), rejects=pa.concat_tables([batch.rejects, rejects])).checked()

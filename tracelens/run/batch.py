@@ -32,6 +32,7 @@ from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Side, pool_arguments
 from tracelens.run.rows import difference_table, expected_table, pair_table, place, step_table
+from tracelens.run.select import NOTHING_LEFT_OUT, LeftOut
 from tracelens.rungs.diagnostics import diagnose
 from tracelens.rungs.facts import CallFacts
 from tracelens.rungs.routing import Failures, Gap, decide, threshold_failures
@@ -50,6 +51,7 @@ class Scored:
         content: uint64[traces], digest of each record.
         id_given: bool[traces], whether the input gave the trace's id.
         cases: int64[traces], row of the suite's cases, -1 for none.
+        left_out: Traces that were not selected, and are in none of these.
     """
 
     batch: Batch
@@ -57,6 +59,7 @@ class Scored:
     content: npt.NDArray[np.uint64]
     id_given: npt.NDArray[np.bool_]
     cases: npt.NDArray[np.int64]
+    left_out: LeftOut = NOTHING_LEFT_OUT
 
 
 def score_batch(batch: Batch, plan: Plan) -> Scored:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,12 @@ from tracelens.run.checks import Held
 from tracelens.run.duplicates import Duplicates
 from tracelens.run.masks import masked_rows
 from tracelens.run.plan import Plan
+from tracelens.run.select import select
 from tracelens.run.settle import settle
 from tracelens.run.stream import default_threads, ordered_map
 from tracelens.run.tally import Tally
 from tracelens.rungs.safety import mask
+from tracelens.selection import EVERYTHING, Selection
 from tracelens.sources.detect import Opened, open_input
 from tracelens.sources.io import BLOCK
 from tracelens.store import RunWriter
@@ -37,6 +40,7 @@ def score_run(
     *,
     out: Path,
     format: str = "auto",
+    selection: Selection = EVERYTHING,
     report: Report | None = None,
     threads: int | None = None,
     block_size: int = BLOCK,
@@ -48,6 +52,7 @@ def score_run(
         suite: What to score against.
         out: The results folder, to which the run is added.
         format: Name of the input format, or ``auto``.
+        selection: Which of its traces.
         report: Told after every batch how far the run is.
         threads: Batches that are scored at once; as many as there are processors by default. No result depends on it.
         block_size: Bytes of input in a batch. No result depends on it.
@@ -64,10 +69,11 @@ def score_run(
     opened = source if isinstance(source, Opened) else open_input(source, format, block_size=block_size)
     plan = Plan.compile(suite)
     tally = Tally.after(plan.cases, opened.before)
+    tally.selection = selection.text or tally.selection
     with RunWriter(out) as writer:
         held = Held(writer) if suite.check else None
         write = writer.write if held is None else held.write
-        for scored in _in_order(opened, plan, threads or default_threads(), tally):
+        for scored in _in_order(opened, plan, selection, threads or default_threads(), tally):
             for name, frame in scored.tables.items():
                 write(name, frame)
             if report is not None:
@@ -79,17 +85,27 @@ def score_run(
             held.apply(plan)
         run_id = tally.run_id(suite.digest, opened.format_name)
         writer.write("runs", masked_rows(_run_row(opened, plan, tally), plan))
-        explanation = mask(opened.explanation) if plan.safety.masks else opened.explanation
-        return writer.commit(run_id, {"format": opened.format_name, "explanation": explanation})
+        explanation = _masked(opened.explanation, plan)
+        info = {"format": opened.format_name, "explanation": explanation, "n_left_out": tally.n_left_out}
+        selected = None if tally.selection is None else json.loads(_masked(tally.selection, plan))
+        return writer.commit(run_id, {**info, "selection": selected})
 
 
-def _in_order(opened: Opened, plan: Plan, threads: int, tally: Tally) -> Iterator[Scored]:
+def _masked(text: str, plan: Plan) -> str:
+    return mask(text) if plan.safety.masks else text
+
+
+def _in_order(opened: Opened, plan: Plan, selection: Selection, threads: int, tally: Tally) -> Iterator[Scored]:
     """The scored batches in order, repeated traces settled."""
     seen = Duplicates()
 
     def job(item: tuple[Callable[[Any], Any], Any]) -> Scored:
         parse, block = item
-        return score_batch(parse(block), plan)
+        batch = parse(block)
+        if selection == EVERYTHING:
+            return score_batch(batch, plan)
+        selected, left_out = select(batch, selection, plan)
+        return replace(score_batch(selected, plan), left_out=left_out)
 
     for scored in ordered_map(job, opened.blocks(), threads):
         yield settle(scored, seen, tally)
@@ -116,6 +132,9 @@ def _unusable(plan: Plan) -> pl.DataFrame:
 def _nothing(opened: Opened, tally: Tally) -> InputError:
     """The error for an input without a single trace."""
     where = ", ".join(opened.names[:3]) or "the table"
+    if tally.n_left_out:
+        message = f"no trace is selected: {tally.why_left_out()}"
+        return InputError(message, where=where, hint="choose a larger sample, a longer time or other tags")
     if tally.n_rejects:
         message = (
             f"no trace could be read; {counted(tally.n_rejects, 'record')} rejected, the first: {tally.first_reject}"
@@ -139,10 +158,12 @@ def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
         "version": __version__,
         "format": opened.format_name,
         "sources": list(opened.names),
+        "selection": tally.selection,
         "n_records": tally.n_records,
         "n_traces": tally.n_traces,
         "n_calls": tally.n_calls,
         "n_merged": tally.n_merged,
+        "n_left_out": tally.n_left_out,
         "n_blank": tally.n_blank,
         "n_rejects": tally.n_rejects,
         "missing_cases": tally.missing_cases(),

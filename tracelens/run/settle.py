@@ -36,6 +36,8 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
     tally.n_blank += scored.batch.n_blank
     tally.n_merged += int(np.count_nonzero(outcome == SAME))
     tally.n_rejects += tables["rejects"].num_rows
+    tally.left_out(scored.left_out.counts)
+    tally.saw_cases(scored.left_out.cases)
     tally.n_traces += tables["traces"].num_rows
     tally.n_calls += tables["calls"].num_rows
     tally.note(scored.batch.notes)

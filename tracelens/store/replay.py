@@ -70,8 +70,16 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
 
 def before(run: Run) -> Before | None:
     """What a run says of the input that it was made of; None where it says nothing."""
-    for row in run.read("runs", ["input_digest", "n_merged", "n_blank", "notes"]).iter_rows(named=True):
-        return Before(row["input_digest"], row["n_merged"], row["n_blank"], tuple(row["notes"]))
+    for row in run.read("runs").iter_rows(named=True):
+        return Before(
+            row["input_digest"],
+            row["n_merged"],
+            row["n_blank"],
+            tuple(row["notes"]),
+            row.get("n_left_out", 0),
+            row.get("selection"),
+            tuple(row["missing_cases"]),
+        )
     return None
 
 
