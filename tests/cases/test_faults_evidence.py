@@ -105,7 +105,10 @@ def test_asked_for_refused_failed_and_done_are_four_things(tmp_path):
     assert rows["t"]["accuracy_optimal"] == 1 / 3
     assert rows["t"]["invariants_ok"] is False
     found = results.findings.filter(severity="error").select("trace_id", "code", "tool", "effect").rows()
-    assert found == [("t", "invariant.forbidden_tools", "refund", False)]
+    assert found == [
+        ("t", "invariant.forbidden_tools", "refund", False),
+        ("t", "threshold.accuracy_optimal", None, None),
+    ]
     executed = score(tmp_path, lines, {**suite, "match": {"count": "executed"}})
     assert column(executed.traces, "accuracy_optimal") == {"t": 0.5, "unknown": 1.0}
     assert column(executed.traces, "invariants_ok")["t"] is False

@@ -189,11 +189,11 @@ def test_the_answer_as_a_tool_call_counts_only_where_nobody_declared_it(tmp_path
     }
     undeclared = score(tmp_path, lines, tools(lookup={}))
     assert columns(undeclared.traces, *names) == {
-        "last": (2, 2, 1, 0.5, 0.5, 0.0, 1),
+        "last": (2, 2, 1, 0.5, 0.5, 0.0, 2),
         "both sides": (2, 2, 2, 1.0, 1.0, 1.0, 1),
-        "twice": (3, 3, 1, 1 / 3, 0.0, 0.0, 2),
+        "twice": (3, 3, 1, 1 / 3, 0.0, 0.0, 3),
     }
-    assert set(undeclared.findings["code"]) == {"tool.unknown"}
+    assert set(undeclared.findings["code"]) == {"tool.unknown", "threshold.accuracy_optimal"}
 
 
 def test_hand_offs_and_calls_of_sub_agents_do_not_count(tmp_path):

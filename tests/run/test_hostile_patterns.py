@@ -37,6 +37,7 @@ def test_every_place_of_a_pattern(tmp_path: Path) -> None:
         if row["trace_id"] == "bad"
     }
     wanted = {"schema.pattern", "field.regex", "answer.regex", "safety.own", "milestone.must_call"}
+    wanted |= {"threshold.accuracy_optimal"}
     assert {code for _, code in codes} == wanted
     scores = {row["trace_id"]: row["accuracy_optimal"] for row in results.traces.to_dicts()}
     assert scores == {"bad": 0.5, "bad2": 0.5, "good": 1.0}

@@ -235,7 +235,7 @@ def test_own_checks_change_routes(tmp_path):
 def test_own_checks_see_every_table_of_the_run(tmp_path):
     for table in ("traces", "calls", "expected", "pairs", "argument_diffs", "steps", "findings"):
         results = score(tmp_path, [trace("t", [B], [call("b", y=2)])], own(f"SELECT DISTINCT trace_id FROM {table}"))
-        assert errors(results).get("t") == ([("check.own", None)] if table != "findings" else None), table
+        assert sorted(errors(results)["t"]) == [("check.own", None), ("threshold.accuracy_optimal", None)], table
 
 
 def test_waivers_are_told_and_change_no_route(tmp_path):
@@ -256,12 +256,23 @@ def test_waivers_are_told_and_change_no_route(tmp_path):
     ]
 
 
-def test_a_waiver_of_a_finding_does_not_cover_a_missed_threshold(tmp_path):
-    waiver = {"case_id": "c1", "code": "schema.*", "until": dt.date(2026, 12, 30), "reason": "known"}
-    suite = {**tools(a=closed(x={"type": "string"})), "waive": [waiver]}
+@pytest.mark.parametrize(
+    ("codes", "waived"),
+    [
+        (["schema.*"], False),
+        (["threshold.f1", "threshold.accuracy_optimal"], False),
+        (["schema.*", "threshold.*"], True),
+    ],
+)
+def test_a_missed_threshold_is_a_finding_that_a_waiver_may_name(tmp_path, codes, waived):
+    until = dt.date(2026, 12, 30)
+    waivers = [{"case_id": "c1", "code": code, "until": until, "reason": "known"} for code in codes]
+    suite = {**tools(a=closed(x={"type": "string"})), "waive": waivers}
     results = score(tmp_path, [trace("t", [A], [call("a", x="other")], case_id="c1")], suite)
-    assert by_trace(results.traces)["t"]["route"] == "triage"
-    assert by_trace(results.traces)["t"]["waived_until"] is None
+    row = by_trace(results.traces)["t"]
+    assert sorted(results.findings["code"]) == ["schema.type", "threshold.accuracy_optimal"]
+    assert (row["route"], row["n_findings"], row["failed_rung"]) == ("triage", 2, 1)
+    assert row["waived_until"] == (until + dt.timedelta(days=1) if waived else None)
 
 
 def test_a_waived_own_check(tmp_path):

@@ -107,7 +107,7 @@ def test_rung_two_says_what_differs(results):
         ("golden_score", 100),
         ("n_calls", 3),
         ("n_expected", 2),
-        ("n_findings", 1),
+        ("n_findings", 2),
         ("n_needless", 1),
         ("n_identical_repeats", 1),
     ],

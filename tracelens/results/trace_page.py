@@ -82,12 +82,11 @@ def _head(trace: Row) -> Iterator[Line]:
 
 
 def _findings(of: TraceRows) -> Iterator[Line]:
-    """Errors first, then notes."""
-    if not of.findings:
+    """Errors first, then notes. Missed thresholds stand among the reasons of the route, beside the scores they name."""
+    found = [each for each in of.findings if not each["code"].startswith("threshold.")]
+    if not found:
         yield [("  ✓ ", "good"), (f"nothing found in {counted(len(of.calls), 'call')}", "")]
-    for row in sorted(
-        of.findings, key=lambda each: (each["severity"] != "error", each["rung"], _or(each["call_index"], -1))
-    ):
+    for row in sorted(found, key=lambda each: (each["severity"] != "error", each["rung"], _or(each["call_index"], -1))):
         error = row["severity"] == "error"
         place = "" if row["call_index"] is None else f"call {row['call_index']} "
         where = "".join((place, row["tool"] or "", f" {row['path']}" if row["path"] else ""))

@@ -30,17 +30,15 @@ def trace_rows(
     calls: Calls,
     matched: Matched,
     told: dict[str, pa.Array],
-    findings: pl.DataFrame,
     plan: Plan,
 ) -> pa.Table:
-    """One row per trace with every column of `traces` but those of the route.
+    """One row per trace with every column of `traces` but the counts of findings and those of the route.
 
     Args:
         batch: The batch.
         calls: Its calls.
         matched: Scores of its units.
         told: Further columns: diagnostics, and verdicts of the rungs that need no reference.
-        findings: All findings.
         plan: The compiled suite.
     """
     n = batch.traces.num_rows
@@ -52,13 +50,24 @@ def trace_rows(
         {name: batch.traces[name] for name in GIVEN}
         | _counts(calls, recorded)
         | _reference_columns(matched, unit)
-        | _finding_counts(findings, n)
         | {"checks_ok": pa.array(np.ones(n, np.bool_)) if plan.suite.check else pa.nulls(n, pa.bool_())}
         | _scores(matched, np.where(recorded & complete, unit, -1))
         | {"n_needless": _taken(matched.scores.frame["n_extra_optimal"].to_arrow(), unit)}
         | told
         | {"null_reason": _null_reason(matched, unit, recorded, complete)}
     )
+
+
+def finding_counts(findings: pl.DataFrame, n: int) -> dict[str, pa.Array]:
+    """``n_findings`` and ``n_notes`` by trace.
+
+    Args:
+        findings: All findings, with ``trace`` and ``severity``.
+        n: Number of traces.
+    """
+    trace = findings["trace"].to_numpy()
+    error = (findings["severity"] == "error").to_numpy()
+    return {"n_findings": pa.array(_number(trace[error], n)), "n_notes": pa.array(_number(trace[~error], n))}
 
 
 def _counts(calls: Calls, recorded: B1) -> dict[str, pa.Array]:
@@ -101,13 +110,6 @@ def _taken(values: pa.Array, unit: I64) -> pa.Array:
     if unit.size == len(values) and np.array_equal(unit, np.arange(unit.size)):
         return values
     return values.take(nullable(unit, unit < 0))
-
-
-def _finding_counts(findings: pl.DataFrame, n: int) -> dict[str, pa.Array]:
-    """``n_findings`` and ``n_notes`` by trace."""
-    trace = findings["trace"].to_numpy()
-    error = (findings["severity"] == "error").to_numpy()
-    return {"n_findings": pa.array(_number(trace[error], n)), "n_notes": pa.array(_number(trace[~error], n))}
 
 
 def _null_reason(matched: Matched, unit: I64, recorded: B1, complete: B1) -> pa.DictionaryArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +14,7 @@ from tracelens import columns
 from tracelens.columns import Batch
 from tracelens.flatten import flatten
 from tracelens.run.arrow import by_trace
-from tracelens.run.assemble import trace_rows
+from tracelens.run.assemble import finding_counts, trace_rows
 from tracelens.run.calls import call_facts, call_table, read_calls
 from tracelens.run.details import pair_details
 from tracelens.run.expected import expected_of
@@ -35,7 +35,8 @@ from tracelens.run.rows import difference_table, expected_table, pair_table, pla
 from tracelens.run.select import NOTHING_LEFT_OUT, LeftOut
 from tracelens.rungs.diagnostics import diagnose
 from tracelens.rungs.facts import CallFacts
-from tracelens.rungs.routing import Failures, Gap, decide, threshold_failures
+from tracelens.rungs.findings import concat_findings
+from tracelens.rungs.routing import Failures, Gap, check_thresholds, decide
 from tracelens.rungs.waivers import apply_waivers, waived_until
 
 OPTIMAL = "optimal"
@@ -94,7 +95,7 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
         name: masked_differences(difference_table(rows, matched, plan, codes), plan) for name, rows in held.items()
     }
     told = {**judged.columns, **_diagnostics(batch, facts, plan)}
-    traces = trace_rows(batch, calls, matched, told, findings, plan)
+    traces = trace_rows(batch, calls, matched, told, plan)
 
     def details(wanted: npt.NDArray[np.bool_]) -> list[Failures]:
         return pair_details(held[OPTIMAL], differs[OPTIMAL], facts, wanted)
@@ -135,23 +136,14 @@ def _routed(
     plan: Plan,
 ) -> tuple[pa.Table, pl.DataFrame]:
     """The traces with their routes, and the findings with the waivers that cover them."""
-    missed, null_scores = threshold_failures(traces, plan.routing)
-    routes = decide(traces, [failures(findings), *missed], details, [*gaps, *null_scores], plan.routing)
+    missed, null_scores = check_thresholds(traces, plan.routing)
+    findings = concat_findings([findings, missed])
+    routes = decide(traces, [failures(findings)], details, [*gaps, *null_scores], plan.routing)
     findings = apply_waivers(findings, pl.DataFrame(traces.select(["trace", "case_id"])), plan.suite.waive)
-    routes["waived_until"] = waived_until(findings, _below(missed, traces, plan))
-    for name, column in routes.items():
+    routes["waived_until"] = waived_until(findings, traces.num_rows)
+    for name, column in {**finding_counts(findings, traces.num_rows), **routes}.items():
         traces = traces.append_column(name, column)
     return traces, findings
-
-
-def _below(missed: Sequence[Failures], traces: pa.Table, plan: Plan) -> npt.NDArray[np.bool_]:
-    """Traces below a threshold, which no waiver of a finding covers."""
-    below = np.zeros(traces.num_rows, np.bool_)
-    for each in missed:
-        below[each.trace] = True
-    if plan.routing.state_decides:
-        below &= ~columns.numbers(traces["state_ok"], default=False)
-    return below
 
 
 def _with_ids(tables: dict[str, pa.Table], ids: pa.Array) -> dict[str, pa.Table]:

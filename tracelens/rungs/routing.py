@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from tracelens import columns
 from tracelens.columns import Texts, coded, nullable
+from tracelens.rungs.findings import concat_findings, finding_frame
 from tracelens.rungs.sentences import sentences, together
 
 B1 = npt.NDArray[np.bool_]
@@ -109,36 +110,43 @@ class Routing:
         return DEFAULT_THRESHOLDS if self.thresholds is None else self.thresholds
 
 
-def threshold_failures(traces: pa.Table, routing: Routing) -> tuple[list[Failures], list[Gap]]:
+def check_thresholds(traces: pa.Table, routing: Routing) -> tuple[pl.DataFrame, list[Gap]]:
     """Hold the scores of traces against the thresholds.
 
     Args:
-        traces: One row per trace: ``n_expected`` (null without a reference), ``null_reason`` and a
+        traces: One row per trace: ``n_expected`` (null without a reference), ``null_reason``, ``state_ok`` and a
             column per thresholded score.
         routing: The suite's thresholds.
 
     Returns:
-        Failures (a score below its threshold) and gaps (a needed score that is null).
+        Findings ``threshold.<score>``, one for every score below its threshold (none where a passed state check decides
+        instead), and gaps (a needed score that is null).
+
+    Example:
+        >>> scores = {"n_expected": [2, 2], "null_reason": [None, None], "state_ok": [None, None], "f1": [1.0, 0.5]}
+        >>> check_thresholds(pa.table(scores), Routing({"f1": 0.8}))[0].row(0, named=True)["message"]
+        'f1 is 0.5, below 0.8'
     """
     has_reference = columns.valid(traces["n_expected"])
-    failures, gaps = [], list[Gap]()
+    decided = routing.state_decides & columns.numbers(traces["state_ok"].cast(pa.bool_()), default=False)
+    findings, gaps = [], list[Gap]()
     for name, least in sorted(routing.effective.items()):
         rung = RUNG_OF_SCORE.get(name, 2)
         score = traces[name].cast(pa.float64())
-        failures.append(_below(columns.numbers(score, default=np.nan), name, least, rung))
+        below = columns.numbers(score, default=np.nan) < least
+        findings.append(_below(score, np.flatnonzero(below & ~decided), name, least, rung))
         gaps += _null_scores(has_reference & ~columns.valid(score), traces["null_reason"], rung, f"{name}_null")
     if routing.require_reference:
         gaps += _null_scores(~has_reference, traces["null_reason"], 3, "no_reference")
-    return failures, gaps
+    return concat_findings(findings), gaps
 
 
-def _below(score: npt.NDArray[np.float64], name: str, least: float, rung: int) -> Failures:
-    """A failure for every score below its threshold."""
-    rows = np.flatnonzero(score < least)
-    found = pl.Series(score[rows]).round(4).to_arrow().dictionary_encode()
-    said = [f"{name} is {value}, below {least:g}" for value in pl.Series(found.dictionary).cast(pl.String)]
-    text = sentences([(said, found.indices.to_numpy())])
-    return Failures(rows, np.full(rows.size, rung, np.int8), text, np.zeros(rows.size, np.int64))
+def _below(score: pa.ChunkedArray, rows: I64, name: str, least: float, rung: int) -> pl.DataFrame:
+    """A finding for every score below its threshold."""
+    value = pl.Series(score).gather(rows).round(4).cast(pl.String)
+    message = pl.select(pl.format("{} is {}, below {}", pl.lit(name), value, pl.lit(f"{least:g}"))).to_series()
+    told = {"severity": "error", "code": f"threshold.{name}", "message": message, "value": value}
+    return finding_frame({"trace": pl.Series(rows), "rung": rung, **told})
 
 
 def _null_scores(null: B1, reasons: pa.ChunkedArray, rung: int, otherwise: str) -> list[Gap]:
@@ -161,7 +169,7 @@ def decide(
 
     Args:
         traces: One row per trace: ``state_ok`` (null where no state check decided).
-        failures: Every error finding, missed threshold and failed check; at least one lot, perhaps without rows.
+        failures: Every error finding; at least one lot, perhaps without rows.
         details: Given bool[traces], says what lies behind missed thresholds of those traces, as failures: missing,
             extra and differing calls. It is asked for traces that failed a rung from two to four; its answers stand
             among the reasons and fail nothing by themselves.

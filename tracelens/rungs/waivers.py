@@ -12,7 +12,6 @@ from fnmatch import fnmatchcase
 from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
 
@@ -87,24 +86,24 @@ def apply_waivers(findings: pl.DataFrame, traces: pl.DataFrame, waivers: Iterabl
     return findings.with_columns(until.alias("waived_until"), reason.alias("waive_reason"))
 
 
-def waived_until(findings: pl.DataFrame, otherwise: npt.NDArray[np.bool_]) -> pa.Array:
+def waived_until(findings: pl.DataFrame, n: int) -> pa.Array:
     """Until when all that a trace did wrong is waived.
 
     Args:
         findings: What `apply_waivers` returned inside a batch, with ``severity``.
-        otherwise: bool[traces], traces with defects that no finding tells, and so no waiver covers.
+        n: Number of traces.
 
     Returns:
         date?[traces], the first day on which one of a trace's errors counts again; null for a trace with an error that
         no waiver covers, or without any error.
     """
     if findings["waived_until"].null_count() == findings.height:
-        return pa.nulls(otherwise.size, pa.date32())
+        return pa.nulls(n, pa.date32())
     errors = findings.filter(pl.col("severity") == "error")
     trace, covered = errors["trace"].to_numpy(), errors["waived_until"].is_not_null().to_numpy()
-    day = np.full(otherwise.size, _NEVER, np.int32)
+    day = np.full(n, _NEVER, np.int32)
     np.minimum.at(day, trace[covered], errors["waived_until"].drop_nulls().to_physical().to_numpy())
-    counts = otherwise | (day == _NEVER)
+    counts = day == _NEVER
     counts[trace[~covered]] = True
     return nullable(day, counts).cast(pa.date32())
 

@@ -214,7 +214,7 @@ FINDINGS = Table(
         Column("call_index", "i32", "call it was found in", null="concerns the whole trace"),
         Column("rung", "i8", "rung that found it: 1 to 4"),
         Column("severity", "str", "error (blames the agent, sends the trace to triage) or note", few=True),
-        Column("code", "str", "what kind, such as schema.required or safety.shell", few=True),
+        Column("code", "str", "what kind, such as schema.required, safety.shell or threshold.f1", few=True),
         Column("tool", "str", "tool of the call", null="concerns no tool", few=True),
         Column(
             "path",
