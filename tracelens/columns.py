@@ -36,7 +36,7 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
     """A schema from ``name=type``; the columns that are never null are marked below."""
     required = {
         "trace", "trace_id", "id_given", "has_calls", "source", "line", "record_hi", "record_lo", "call_index",
-        "malformed", "arguments_form", "depth", "reference_index", "expected_index", "reason", "text",
+        "malformed", "arguments_form", "depth", "reference_index", "expected_index", "reason", "text", "span_id",
     }  # fmt: skip
     return pa.schema([pa.field(name, kind, nullable=name not in required) for name, kind in columns.items()])
 
@@ -116,6 +116,28 @@ REJECTS = _schema(source=TEXT, line=pa.int64(), offset=pa.int64(), reason=TEXT, 
 """One row per record that cannot be read: its file, line (from 1), byte offset in the (decompressed) file (null where
 it could be read), why, and its first 200 characters."""
 
+SPANS = _schema(
+    trace=pa.uint32(),
+    span_id=TEXT,
+    parent_id=TEXT,
+    kind=TEXT,
+    name=TEXT,
+    agent=TEXT,
+    model=TEXT,
+    call_index=pa.int32(),
+    status=TEXT,
+    started_at=TIME,
+    duration_ms=pa.float64(),
+    input_tokens=pa.int64(),
+    output_tokens=pa.int64(),
+    cost=pa.float64(),
+)
+"""One row per recorded span, by trace, in the order in which they started.
+
+``kind`` is llm, tool, agent, chain or other, never null; ``call_index`` is the call that a tool span is, null for every
+other span and for a second record of a call. ``status`` is ok, error, or null for unknown.
+"""
+
 
 class Remark(NamedTuple):
     """Something about some values of an input.
@@ -140,7 +162,8 @@ class Batch:
         calls: See `CALLS`.
         expected: See `EXPECTED`.
         rejects: See `REJECTS`.
-        n_records: Records seen: traces, blank lines and rejects together.
+        n_records: Records seen: those that traces are made of (one each, where a record is a trace), merged and blank
+            ones and rejects together.
         n_blank: Blank lines among them.
         notes: Remarks about the source, once each (for instance that a format does not record something).
         records: uint64[n, 2]: digests (high, low) that identify the input when hashed in order, whatever the blocks it
@@ -148,6 +171,8 @@ class Batch:
         remarks: What was odd about values of the input; those of equal text are added up over the batches.
         masked_answers: bool[traces]: whether a secret was masked in the final answer; None where nothing of the batch
             is masked, as in every batch that does not come from a stored run.
+        spans: See `SPANS`; empty where the format has none.
+        n_merged: Records among ``n_records`` that repeat another one of their trace and count once.
     """
 
     traces: pa.Table
@@ -160,6 +185,8 @@ class Batch:
     records: npt.NDArray[np.uint64] = field(default_factory=lambda: np.zeros((0, 2), np.uint64))
     remarks: tuple[Remark, ...] = ()
     masked_answers: npt.NDArray[np.bool_] | None = None
+    spans: pa.Table = field(default_factory=SPANS.empty_table)
+    n_merged: int = 0
 
     def keeping(self, keep: npt.NDArray[np.bool_]) -> Batch:
         """The batch with some of its traces (bool[traces]), numbered anew; rejects, counts and digests stay."""
@@ -176,6 +203,7 @@ class Batch:
             traces=kept(self.traces, TRACES),
             calls=kept(self.calls, CALLS),
             expected=kept(self.expected, EXPECTED),
+            spans=kept(self.spans, SPANS),
             masked_answers=None if masked is None else masked[keep],
         )
 
@@ -185,11 +213,12 @@ class Batch:
         Raises:
             InternalError: A source broke the contract.
         """
-        for name, schema in (("traces", TRACES), ("calls", CALLS), ("expected", EXPECTED), ("rejects", REJECTS)):
+        schemas = {"traces": TRACES, "calls": CALLS, "expected": EXPECTED, "rejects": REJECTS, "spans": SPANS}
+        for name, schema in schemas.items():
             found = getattr(self, name).schema
             if not found.equals(schema):
                 raise InternalError(f"a source gave {name} with schema {found}, not {schema}")
-        for name in ("calls", "expected"):
+        for name in ("calls", "expected", "spans"):
             rows = numbers(getattr(self, name)["trace"])
             if rows.size and (np.any(rows[1:] < rows[:-1]) or rows[-1] >= self.traces.num_rows):
                 raise InternalError(f"{name} are not ordered by trace")
@@ -208,6 +237,7 @@ class Before:
         n_left_out: Traces that were not selected.
         selection: What was selected, as JSON text; None: everything.
         missing_cases: Cases without a trace in that input, selected or not.
+        n_more: Records that traces were made of, beyond one for each.
     """
 
     input_digest: str
@@ -217,6 +247,7 @@ class Before:
     n_left_out: int = 0
     selection: str | None = None
     missing_cases: tuple[str, ...] = ()
+    n_more: int = 0
 
 
 def empty(schema: pa.Schema) -> pa.Table:
@@ -233,7 +264,7 @@ def table(schema: pa.Schema, n: int, /, **columns: Any) -> pa.Table:
     """A table of ``n`` rows of that schema; columns that are not given are null.
 
     Args:
-        schema: One of `TRACES`, `CALLS`, `EXPECTED`, `REJECTS`.
+        schema: One of `TRACES`, `CALLS`, `EXPECTED`, `REJECTS`, `SPANS`.
         n: Number of rows.
         **columns: Arrow arrays, NumPy arrays or lists by column name.
 

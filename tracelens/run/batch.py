@@ -116,6 +116,8 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
         "rejects": batch.rejects,
         "traces": traces,
     }
+    if batch.spans.num_rows:
+        tables["spans"] = batch.spans
     given = columns.numbers(batch.traces["id_given"]).astype(np.bool_)
     content = columns.numbers(batch.traces["record_lo"])
     ids = columns.one_chunk(masked_texts(batch.traces["trace_id"], plan))

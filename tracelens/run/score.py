@@ -18,13 +18,13 @@ from tracelens.run.masks import masked_rows
 from tracelens.run.plan import Plan
 from tracelens.run.select import select
 from tracelens.run.settle import settle
-from tracelens.run.stream import default_threads, ordered_map
 from tracelens.run.tally import Tally
 from tracelens.rungs.safety import mask
 from tracelens.selection import EVERYTHING, Selection
 from tracelens.sources.detect import Opened, open_input
 from tracelens.sources.io import BLOCK
 from tracelens.store import RunWriter
+from tracelens.threads import default_threads, ordered_map
 from tracelens.version import __version__
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
         tables["rejects"] = _with_repeated(tables["rejects"], scored.tables["traces"], outcome)
     tally.n_records += scored.batch.n_records
     tally.n_blank += scored.batch.n_blank
-    tally.n_merged += int(np.count_nonzero(outcome == SAME))
+    tally.n_merged += int(np.count_nonzero(outcome == SAME)) + scored.batch.n_merged
     tally.n_rejects += tables["rejects"].num_rows
     tally.left_out(scored.left_out.counts)
     tally.saw_cases(scored.left_out.cases)

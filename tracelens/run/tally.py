@@ -29,7 +29,7 @@ class Tally:
         n_records: Records seen.
         n_traces: Traces scored.
         n_calls: Recorded calls of those.
-        n_merged: Records equal to an earlier one of the same id.
+        n_merged: Records equal to an earlier one of the same trace.
         n_left_out: Traces that were not selected.
         n_blank: Blank records.
         n_rejects: Records that could not be read.
@@ -68,7 +68,7 @@ class Tally:
             return cls(cases)
         return cls(
             cases,
-            n_records=before.n_merged + before.n_blank + before.n_left_out,
+            n_records=before.n_merged + before.n_blank + before.n_left_out + before.n_more,
             n_merged=before.n_merged,
             n_left_out=before.n_left_out,
             n_blank=before.n_blank,

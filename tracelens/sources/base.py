@@ -1,7 +1,8 @@
 """What a source is: a format's name, how it recognises its files, how it cuts them into blocks, what a block holds.
 
 ``blocks`` is cheap and in order; ``parse`` is the heavy part, a pure function of a block that any thread may run.
-Every batch holds whole traces. A format whose traces are spread over records gathers them in ``blocks``.
+Every batch holds whole traces. A format whose traces are spread over records gathers them in ``blocks``: see
+`tracelens.sources.gather`.
 """
 
 from __future__ import annotations
@@ -15,15 +16,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import EXPECTED, REJECTS, Batch, Remark, empty, numbers, table
-from tracelens.kernels.records import hash_records, newlines
+from tracelens.columns import EXPECTED, SPANS, Batch, Remark, empty, numbers
+from tracelens.kernels.records import hash_records
 from tracelens.projection import Projected, Projection, reason, run
 from tracelens.sources.files import File
-from tracelens.sources.io import BLOCK, Block, Layout, Marks, read_blocks
+from tracelens.sources.io import BLOCK, Block, Layout, read_blocks
 from tracelens.sources.references import matcher_faults
-
-SHOWN = 200
-"""Characters of a bad record that are shown."""
+from tracelens.sources.rejects import Rejects
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +76,14 @@ class Source(Protocol):
     Attributes:
         name: What ``format=`` calls it.
         title: One line for lists of formats.
+        seen: Whether it was tried on real data; false: built from the format's description alone.
+        sample: File in ``tracelens/sources/samples`` that shows it.
     """
 
     name: str
     title: str
+    seen: bool
+    sample: str
 
     def sniff(self, head: Head) -> Sniff:
         """Whether the file is of this format."""
@@ -133,6 +136,8 @@ class Tables:
     expected: pa.Table = field(default_factory=lambda: empty(EXPECTED))
     notes: tuple[str, ...] = ()
     remarks: Sequence[Remark] = ()
+    spans: pa.Table = field(default_factory=lambda: empty(SPANS))
+    n_merged: int = 0
 
 
 class JsonSource(ABC):
@@ -140,6 +145,8 @@ class JsonSource(ABC):
 
     name: str
     title: str
+    seen: bool = True
+    sample: str
     projection: Projection
 
     @abstractmethod
@@ -164,7 +171,7 @@ class JsonSource(ABC):
         """The traces of a block."""
         marks = block.records()
         found = run(self.projection, block.data, marks.starts, marks.ends)
-        rejects = _Rejects(block, marks)
+        rejects = Rejects(block, marks)
         for record in np.flatnonzero(found.errors[:, 0] > 0):
             code, at = found.errors[record]
             rejects.add(int(record), reason(int(code)), int(at))
@@ -192,9 +199,10 @@ class JsonSource(ABC):
             (*made.notes, *notes),
             digests,
             tuple(made.remarks),
+            spans=made.spans,
         ).checked()
 
-    def _without_faults(self, found: Projected, rejects: _Rejects) -> Projected:
+    def _without_faults(self, found: Projected, rejects: Rejects) -> Projected:
         top = found.top
         bad = np.zeros(top.n, np.bool_)
         for mask, why in self.faults(found):
@@ -204,7 +212,7 @@ class JsonSource(ABC):
         return found.keeping(~bad) if bad.any() else found
 
 
-def _without_traces(found: Projected, expected: pa.Table, faults: dict[int, str], rejects: _Rejects) -> Projected:
+def _without_traces(found: Projected, expected: pa.Table, faults: dict[int, str], rejects: Rejects) -> Projected:
     """The records but those with an expected call that cannot be used, which are rejected."""
     bad = np.zeros(found.top.n, np.bool_)
     trace = numbers(expected["trace"])
@@ -213,40 +221,6 @@ def _without_traces(found: Projected, expected: pa.Table, faults: dict[int, str]
             rejects.add(int(found.top.parent[trace[row]]), why)
         bad[trace[row]] = True
     return found.keeping(~bad)
-
-
-class _Rejects:
-    """The rejects of a block, in any order while they are found, by record in the end."""
-
-    def __init__(self, block: Block, marks: Marks) -> None:
-        self.block = block
-        self.marks = marks
-        self.found: list[tuple[int, int, int, str, str]] = []
-        if block.failure is not None:
-            why, at = block.failure
-            line = block.line + newlines(block.data, block.begin, at)
-            self.found.append((marks.starts.size, line, block.offset + at, why, ""))
-
-    def add(self, record: int, why: str, at: int | None = None) -> None:
-        """Reject a record, for a reason at a place in the block (its start if None)."""
-        block = self.block
-        start, end = int(self.marks.starts[record]), int(self.marks.ends[record])
-        text = block.data[start : min(end, start + 4 * SHOWN)].tobytes().decode("utf-8", "replace")[:SHOWN]
-        place = start if at is None else at
-        self.found.append((record, int(self.marks.lines[record]), block.offset + place, why, text))
-
-    def table(self) -> pa.Table:
-        """The rejects by record."""
-        rows = sorted(self.found)
-        return table(
-            REJECTS,
-            len(rows),
-            source=[self.block.source] * len(rows),
-            line=[row[1] for row in rows],
-            offset=[row[2] for row in rows],
-            reason=[row[3] for row in rows],
-            text=[row[4] for row in rows],
-        )
 
 
 def some_inside(found: Projected, inner: str, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:

@@ -100,6 +100,7 @@ class Chat(JsonSource):
 
     name = "chat"
     title = "OpenAI chat messages: a conversation a line, with tool_calls"
+    sample = "chat.jsonl"
     projection = Projection(
         Row(
             "line",

@@ -133,15 +133,21 @@ def _is_path(source: Any) -> bool:
 def _blocks(
     files: Sequence[File], chosen: Sequence[Source], options: Options
 ) -> Iterator[tuple[Callable[[Any], Batch], Any]]:
-    """Blocks of runs of files with one format."""
-    at = 0
+    """Blocks of runs of files with one format; a format that gathers traces gets all of its files at the first one."""
+    at, done = 0, set[str]()
     while at < len(files):
         end = at
         while end < len(files) and chosen[end] is chosen[at]:
             end += 1
         source = chosen[at]
-        for block in source.blocks(files[at:end], options):
-            yield source.parse, block
+        some = list(files[at:end])
+        if getattr(source, "gathers", False):
+            some = [file for file, one in zip(files, chosen, strict=True) if one is source]
+        if source.name not in done:
+            for block in source.blocks(some, options):
+                yield source.parse, block
+        if getattr(source, "gathers", False):
+            done.add(source.name)
         at = end
 
 

@@ -106,6 +106,18 @@ class Marks(NamedTuple):
     lines: npt.NDArray[np.int64]
 
 
+def _compression(path: Path) -> str | None:
+    """How a file is compressed, by its first bytes."""
+    with path.open("rb") as file:
+        head = file.read(4)
+    return next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
+
+
+def is_compressed(path: Path) -> bool:
+    """Whether a file that can be opened is compressed."""
+    return _compression(path) is not None
+
+
 def open_stream(path: Path) -> Reader:
     """Open a file for reading, decompressed if it is compressed.
 
@@ -113,9 +125,7 @@ def open_stream(path: Path) -> Reader:
         InputError: The file cannot be opened.
     """
     try:
-        with path.open("rb") as file:
-            head = file.read(4)
-        kind = next((name for magic, name in MAGIC.items() if head.startswith(magic)), None)
+        kind = _compression(path)
         if kind is None:
             return path.open("rb", buffering=0)
         return Compressed(path, kind)
@@ -180,7 +190,9 @@ class Window:
         return taken
 
 
-def read_blocks(file: File, layout: Layout, *, size: int = BLOCK, alone: bool = True) -> Iterator[Block]:
+def read_blocks(
+    file: File, layout: Layout, *, size: int = BLOCK, alone: bool = True, stream: Reader | None = None
+) -> Iterator[Block]:
     """The blocks of a file in order.
 
     Args:
@@ -188,13 +200,14 @@ def read_blocks(file: File, layout: Layout, *, size: int = BLOCK, alone: bool = 
         layout: How it holds its records.
         size: Bytes of a block.
         alone: Whether it is the whole input.
+        stream: Its bytes, where they are open already.
 
     Raises:
         InputError: The file cannot be opened.
     """
     cut = {"lines": _lines, "array": _elements, "document": _document}[layout]
-    with closing(open_stream(file.path)) as stream:
-        window = Window(stream, size)
+    with closing(stream or open_stream(file.path)) as opened:
+        window = Window(opened, size)
         window.fill()
         begin = len(BOM) if window.data[: len(BOM)].tobytes() == BOM else 0
         for block in cut(window, begin, file.name):

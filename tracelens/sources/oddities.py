@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens.columns import Remark, valid
 from tracelens.projection import NONE, NULL, Found
-from tracelens.sources.base import Records
 from tracelens.sources.limits import problem, within
+
+
+class Placed(Protocol):
+    """Records of which it is known where they stand."""
+
+    def place(self, row: int, /) -> str:
+        """Where a row of the outermost table stands."""
+        ...
 
 
 class Oddities:
     """What was odd in the good records of a block."""
 
-    def __init__(self, records: Records) -> None:
+    def __init__(self, records: Placed) -> None:
         self._records = records
         self.found: list[Remark] = []
 

@@ -69,6 +69,8 @@ class CallTable:
 
     name = "table"
     title = "call table: Parquet, Arrow, Polars, pandas or DuckDB, a row a call"
+    seen = True
+    sample = "table.parquet"
 
     def sniff(self, head: Head) -> Sniff:
         """A Parquet file with the columns ``trace_id`` and ``name``."""

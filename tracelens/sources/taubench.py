@@ -24,6 +24,7 @@ class TauBench(JsonSource):
 
     name = "tau-bench"
     title = "tau-bench results: an array of runs with traj, reward and golden actions"
+    sample = "tau-bench.json"
     projection = Projection(
         Row(
             "line",

@@ -48,7 +48,7 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
         ...     list(replay(open_run(results)))
         []
     """
-    calls, expected = _Following(run, "calls"), _Following(run, "expected")
+    calls, expected, spans = (_Following(run, name) for name in ("calls", "expected", "spans"))
     origin, done = _origin(run), 0
     rejects = _as(run.read("rejects"), columns.REJECTS)
     for part in _frames(run, "traces", traces):
@@ -62,14 +62,17 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
             rejects=rejects,
             n_records=part.height + rejects.num_rows,
             records=records,
+            spans=_as(spans.rows_of(numbers), columns.SPANS),
         ).checked()
         rejects = columns.empty(columns.REJECTS)
     calls.must_be_done()
     expected.must_be_done()
+    spans.must_be_done()
 
 
 def before(run: Run) -> Before | None:
     """What a run says of the input that it was made of; None where it says nothing."""
+    counts = ("n_traces", "n_merged", "n_blank", "n_rejects", "n_left_out")
     for row in run.read("runs").iter_rows(named=True):
         return Before(
             row["input_digest"],
@@ -79,6 +82,7 @@ def before(run: Run) -> Before | None:
             row.get("n_left_out", 0),
             row.get("selection"),
             tuple(row["missing_cases"]),
+            row["n_records"] - sum(row.get(name, 0) for name in counts),
         )
     return None
 

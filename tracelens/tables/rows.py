@@ -285,11 +285,14 @@ RUNS = Table(
         Column("sources", "texts", "input files, relative to the input root"),
         Column("selection", "str", "which traces were selected, JSON object as text", null="all of them"),
         Column(
-            "n_records", "i64", "records in the input: traces, merged duplicates, left out, blank and rejected ones"
+            "n_records",
+            "i64",
+            "records in the input: those of traces (one each, where a record is a trace; else spans, runs or lines),"
+            " merged duplicates, left out, blank and rejected ones",
         ),
         Column("n_traces", "i64", "traces scored"),
         Column("n_calls", "i64", "recorded calls"),
-        Column("n_merged", "i64", "records equal to an earlier one of the same id"),
+        Column("n_merged", "i64", "records equal to an earlier one of the same trace"),
         Column("n_left_out", "i64", "traces that were not selected"),
         Column("n_blank", "i64", "blank records"),
         Column("n_rejects", "i64", "records that could not be read"),
