@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.name_lists import SCHEMA_COLUMNS, Row, match_of, rows, wanted
 from tracelens.kernels.reference.scores import all_scores
-from tracelens.store.connection import macro_statements
+from tracelens.store.objects import macro_statements
 
 NAMES = [
     "strict",

@@ -1,9 +1,13 @@
+import json
+import shutil
+
+import polars as pl
 import pytest
 
 from tests.store.fake_run import fake_run, frame
 from tracelens import tables
 from tracelens.errors import StoreError
-from tracelens.store import RunWriter, connect, connection
+from tracelens.store import RunWriter, connect, objects
 
 
 @pytest.fixture(scope="module")
@@ -88,15 +92,33 @@ def test_missing_cases_and_top_reasons(sql):
     )
 
 
+def test_runs_of_an_older_version_have_null_for_what_it_did_not_keep(results, tmp_path):
+    for run in ("aa", "bb"):
+        shutil.copytree(results / "runs" / run, tmp_path / "runs" / run)
+    with connect(tmp_path) as duck:
+        columns = [row[0] for row in duck.execute("DESCRIBE runs").fetchall()]
+    for run in ("aa", "bb"):
+        folder = tmp_path / "runs" / run
+        pl.read_parquet(folder / "runs.parquet").drop("tool_prices").write_parquet(folder / "runs.parquet")
+        info = json.loads((folder / "run.json").read_text())
+        del info["rows"]["spans"]
+        (folder / "run.json").write_text(json.dumps(info))
+        (folder / "spans.parquet").unlink()
+    with connect(tmp_path) as duck:
+        assert [row[0] for row in duck.execute("DESCRIBE runs").fetchall()] == columns
+        assert duck.execute("SELECT DISTINCT tool_prices FROM runs").fetchall() == [(None,)]
+        assert duck.execute("SELECT count(*) FROM spans").fetchall() == [(0,)]
+
+
 def test_no_extension_is_ever_fetched(sql):
     settings = dict(sql("SELECT name, value FROM duckdb_settings() WHERE name LIKE 'auto%known_extensions'"))
     assert set(settings.values()) == {"false"}
 
 
 def test_views_that_need_each_other_are_refused(monkeypatch):
-    monkeypatch.setattr(connection, "sql_files", lambda _: iter([("a", "FROM b"), ("b", "FROM a")]))
+    monkeypatch.setattr(objects, "sql_files", lambda _: iter([("a", "FROM b"), ("b", "FROM a")]))
     with pytest.raises(Exception, match="need each other: a, b"):
-        list(connection.view_statements())
+        list(objects.view_statements())
 
 
 def test_a_folder_without_runs_says_what_to_do(tmp_path, results):
@@ -182,5 +204,5 @@ def test_reasons_are_counted_by_kind(tmp_path):
     ],
 )
 def test_the_kind_of_a_reason(sql, reason, kind):
-    literal = "NULL" if reason is None else connection.quoted(reason)
+    literal = "NULL" if reason is None else objects.quoted(reason)
     assert sql(f"SELECT reason_kind({literal})") == [(kind,)]

@@ -169,6 +169,7 @@ def _run_row(opened: Opened, plan: Plan, tally: Tally) -> pl.DataFrame:
         "missing_cases": tally.missing_cases(),
         "notes": tally.all_notes(),
         "thresholds": json.dumps(dict(plan.routing.effective), sort_keys=True),
+        "tool_prices": json.dumps(plan.prices, sort_keys=True),
         "questions": list(suite.judge.questions),
         "judge_price_per_1k_tokens": suite.judge.price_per_1k_tokens,
     }

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tracelens.errors import InternalError, path_of
-from tracelens.store.layout import run_folders, table_file
-from tracelens.store.sqlfiles import sql_files
-from tracelens.tables import STORED_TABLES, sql_comments
+from tracelens.errors import path_of
+from tracelens.store.layout import run_folders, run_info, table_file
+from tracelens.store.objects import STORED, quoted, statements
+from tracelens.tables import STORED_TABLES, table
+from tracelens.tables.model import SQL_DTYPES
 
 if TYPE_CHECKING:
     import duckdb
-
-STORED = "stored"
-"""Schema of the plain tables; the views of the main schema are made from them."""
-
-_COLUMN_COMMENT = re.compile(r"--\s*(?P<column>\w+):\s*(?P<text>.+)")
 
 
 def connect(path: str | Path, *, comments: bool = True) -> duckdb.DuckDBPyConnection:
@@ -49,7 +44,7 @@ def connect(path: str | Path, *, comments: bool = True) -> duckdb.DuckDBPyConnec
     """
     connection = empty_connection()
     attach_runs(connection, run_folders(path_of(path, "results folder")))
-    for statement in (*macro_statements(), *view_statements()):
+    for statement in statements():
         if comments or not statement.startswith("COMMENT"):
             connection.execute(statement)
     return connection
@@ -72,68 +67,26 @@ def empty_connection() -> duckdb.DuckDBPyConnection:
 def attach_runs(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) -> None:
     """Make the schema `stored` with a view per table over the files of these runs."""
     connection.execute(f"CREATE SCHEMA {STORED}")
-    for table in STORED_TABLES:
-        files = ", ".join(quoted(str(table_file(folder.resolve(), table))) for folder in folders)
-        # the folder of a file is the id of its run; DuckDB skips the files of other runs when a query names one
-        parquet = f"read_parquet([{files}], union_by_name = true, filename = true)"
-        columns = "parse_path(filename)[-2] AS run_id, * EXCLUDE (filename)"
-        connection.execute(f"CREATE VIEW {STORED}.{table} AS (SELECT {columns} FROM {parquet})")  # noqa: S608  names of ours
+    kept = {folder: run_info(folder)["rows"] for folder in folders}
+    for name in STORED_TABLES:
+        files = [table_file(folder.resolve(), name) for folder, rows in kept.items() if name in rows]
+        connection.execute(f"CREATE VIEW {STORED}.{name} AS ({_over_files(connection, name, files)})")
 
 
-def macro_statements() -> Iterator[str]:
-    """The statements that make the macros of sql/macros."""
-    files = dict(sql_files("macros"))
-    for name in _ordered(files):
-        yield files[name]
-
-
-def view_statements() -> Iterator[str]:
-    """The statements that make the views: one over each plain table, then those of sql/views, with comments."""
-    files = dict(sql_files("views"))
-    for table in STORED_TABLES:
-        yield f"CREATE VIEW {table} AS {files.get(table, f'FROM {STORED}.{table}')}"
-        yield from sql_comments(table)
-        yield from (_comments(table, files[table])[1:] if table in files else ())
-    for name in _ordered({name: text for name, text in files.items() if name not in STORED_TABLES}):
-        yield f"CREATE VIEW {name} AS {files[name]}"
-        yield from _comments(name, files[name])
-
-
-def _ordered(files: dict[str, str]) -> list[str]:
-    """Names of views or macros so that each comes after those it reads."""
-    done: list[str] = []
-    while len(done) < len(files):
-        ready = [name for name in files if name not in done and _needs(name, files) <= set(done)]
-        if not ready:
-            raise InternalError(f"views or macros that need each other: {', '.join(sorted(set(files) - set(done)))}")
-        done += ready
-    return done
-
-
-def _needs(name: str, files: dict[str, str]) -> set[str]:
-    """The other objects that an object's text names outside its comments."""
-    code = re.sub(r"--.*", "", files[name])
-    return {other for other in files if other != name and re.search(rf"\b{other}\b", code)}
-
-
-def _comments(name: str, text: str) -> list[str]:
-    """Comment statements from the leading comment of a file and its ``-- column: meaning`` lines."""
-    lines = text.splitlines()
-    head = [line.removeprefix("--").strip() for line in _leading(lines)]
-    statements = [f"COMMENT ON VIEW {name} IS {quoted(' '.join(head))}"]
-    found = filter(None, map(_COLUMN_COMMENT.search, lines[len(head) :]))
-    columns = (f'COMMENT ON COLUMN {name}."{each["column"]}" IS {quoted(each["text"].strip())}' for each in found)
-    return [*statements, *columns]
-
-
-def _leading(lines: Sequence[str]) -> Iterator[str]:
-    """The comment lines before the first line of SQL."""
-    for line in lines:
-        if not line.startswith("--"):
-            return
-        yield line
-
-
-def quoted(text: str) -> str:
-    """The text as an SQL literal."""
-    return "'" + text.replace("'", "''") + "'"
+def _over_files(connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[Path]) -> str:
+    """The query that reads a table; what runs of older versions do not have is null."""
+    typed = {each.name: f"CAST(NULL AS {SQL_DTYPES[each.dtype]}) AS {each.name}" for each in table(name).columns}
+    if not files:
+        return f"SELECT {', '.join(typed.values())} WHERE false"
+    listed = ", ".join(quoted(str(file)) for file in files)
+    # the folder of a file is the id of its run; DuckDB skips the files of other runs when a query names one
+    query = (
+        "SELECT parse_path(filename)[-2] AS run_id, * EXCLUDE (filename) "  # noqa: S608  names of ours
+        f"FROM read_parquet([{listed}], union_by_name = true, filename = true)"
+    )
+    there = connection.sql(query).columns
+    if typed.keys() <= set(there):
+        return query
+    columns = [each if each in there else text for each, text in typed.items()]
+    more = [each for each in there if each not in typed]
+    return f"SELECT {', '.join([*columns, *more])} FROM ({query})"  # noqa: S608  names of ours

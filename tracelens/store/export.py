@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tracelens.errors import StoreError, UsageError, counted, did_you_mean, path_of
-from tracelens.store.connection import STORED, connect, macro_statements, quoted, view_statements
+from tracelens.store.connection import connect
+from tracelens.store.objects import STORED, quoted, statements
 from tracelens.tables import STORED_TABLES, sql_comments
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _to_duckdb(path: Path, to: Path) -> Path:
         for table in STORED_TABLES:
             for statement in sql_comments(table, kind="TABLE", relation=f"{STORED}.{table}"):
                 connection.execute(statement)
-        for statement in (*macro_statements(), *view_statements()):
+        for statement in statements():
             connection.execute(statement)
         connection.execute("USE memory")
         connection.execute("DETACH exported")

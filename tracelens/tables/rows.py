@@ -299,6 +299,12 @@ RUNS = Table(
         Column("missing_cases", "texts", "cases of the suite without a trace"),
         Column("notes", "texts", "what the reader of this run should know"),
         Column("thresholds", "str", "thresholds that applied, JSON object as text"),
+        Column(
+            "tool_prices",
+            "str",
+            "price of one call by tool (currency of the suite), JSON object as text",
+            null="scored by a version that did not keep it",
+        ),
         Column("questions", "texts", "open questions for the judge"),
         Column(
             "judge_price_per_1k_tokens",

@@ -1,0 +1,43 @@
+-- One row per run: how many judge calls the rungs saved, and about how many tokens and how much money. A judge call reads
+-- the questions, all calls with their results, and the answer; four bytes count as a token.
+WITH texts AS (
+    SELECT run_id, sum(
+        coalesce(strlen(name), 0) + coalesce(strlen(arguments), 0) + coalesce(strlen(result), 0) + coalesce(strlen(error), 0)
+    ) AS bytes
+    FROM stored.calls
+    GROUP BY run_id
+),
+answers AS (
+    SELECT
+        run_id,
+        count(*) AS n_traces,
+        count(*) FILTER (route = 'judge') AS n_judge,
+        sum(coalesce(strlen(final_answer), 0)) AS bytes
+    FROM stored.traces
+    GROUP BY run_id
+),
+sized AS (
+    SELECT
+        run_id,
+        coalesce(answers.n_traces, 0) AS n_traces,
+        coalesce(n_judge, 0) AS n_judge,
+        coalesce(len(questions), 0) AS n_questions,
+        judge_price_per_1k_tokens AS price,
+        (coalesce(texts.bytes, 0) + answers.bytes) / nullif(answers.n_traces, 0) + coalesce(list_sum(list_transform(questions, lambda q: strlen(q))), 0) AS bytes
+    FROM stored.runs
+    LEFT JOIN answers USING (run_id)
+    LEFT JOIN texts USING (run_id)
+)
+SELECT
+    run_id,                                                               -- run_id: run the row belongs to
+    n_traces,                                                             -- n_traces: traces, each of which would be a judge call without the rungs
+    n_judge,                                                              -- n_judge: traces that need the judge
+    n_traces - n_judge AS n_avoided,                                      -- n_avoided: judge calls saved
+    n_avoided / nullif(n_traces, 0) AS share_avoided,                     -- share_avoided: n_avoided over n_traces (0..1); null: a run without traces
+    tl_tokens(bytes) AS tokens_per_call,                                  -- tokens_per_call: mean size of a judge call, estimated (tokens); null: a run without traces
+    n_judge * tokens_per_call AS tokens_needed,                           -- tokens_needed: of the calls that are needed, estimated (tokens); null: a run without traces
+    n_avoided * tokens_per_call AS tokens_avoided,                        -- tokens_avoided: of the calls saved, estimated (tokens); null: a run without traces
+    tokens_needed / 1000.0 * price AS cost_needed,                        -- cost_needed: price of the calls that are needed, estimated (currency of the suite); null: the suite gives no price
+    tokens_avoided / 1000.0 * price AS cost_avoided                       -- cost_avoided: price of the calls saved, estimated (currency of the suite); null: the suite gives no price
+FROM sized
+ORDER BY run_id
