@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from tracelens.results.compare import Comparison
+    from tracelens.results.curve import ThresholdCurve
     from tracelens.results.explain import Explanation
     from tracelens.results.summary import Summary
     from tracelens.suite import Suite
@@ -172,6 +173,22 @@ class Results:
 
         head = other.run if isinstance(other, Results) else store.open_run(other)
         return compare(self.run, head)
+
+    def threshold_curve(self, score: str = "accuracy_optimal") -> ThresholdCurve:
+        """What the pass rate would be for each threshold of a score: to choose the threshold by.
+
+        Args:
+            score: A score of `traces`.
+
+        Returns:
+            The curve: ``points`` is a frame, ``chart()`` an Altair chart, which a notebook shows.
+
+        Raises:
+            UsageError: No such score.
+        """
+        from tracelens.results.curve import threshold_curve
+
+        return threshold_curve(self.run, score)
 
     def rescore(
         self, suite: Suite | str | Path | Mapping[str, Any] | None, *, out: str | Path | None = None
