@@ -35,6 +35,7 @@ _COMMANDS = (
     ("rescore", "score:rescore", "Score the traces of a run again with another suite."),
     ("explain", "explain:explain", "Show one trace rung by rung."),
     ("sql", "query:sql", "Ask the results in SQL."),
+    ("report", "report:report", "Write a report about a run, or about some days."),
     ("export", "store:export", "Copy the results into a DuckDB file, CSV, Parquet or Arrow."),
     ("prune", "store:prune", "Remove old runs."),
     ("schema", "suites:schema", "Print the JSON Schema of the suite file, or what every column means."),

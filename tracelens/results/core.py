@@ -13,7 +13,7 @@ from tracelens.results.scoring import run_folder
 from tracelens.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     import duckdb
@@ -208,6 +208,30 @@ class Results:
         from tracelens.run.again import stored_input
 
         return score(stored_input(self.run), suite, out=out, progress=False)
+
+    def report(
+        self, path: str | Path, *, base: str | None = None, by: Sequence[str] = ("agent", "tag:version")
+    ) -> Path:
+        """Write a report about this run: one HTML file that needs nothing from anywhere.
+
+        Args:
+            path: The file; one that ends in ``.md`` gets Markdown, one that ends in ``.json`` the numbers.
+            base: Id of the run in the same results folder to hold it against; the run before it by default.
+            by: What to tell pass rates apart by: ``tool``, ``agent``, ``day``, ``tag:NAME``.
+
+        Returns:
+            The file.
+
+        Raises:
+            StoreError: The file cannot be written, or there is no such run.
+        """
+        from tracelens.report import numbers, subject, write_reports
+
+        file = path_of(path, "report")
+        folder = self.path.parent.parent
+        form = {".md": "markdown", ".json": "json"}.get(file.suffix.lower(), "html")
+        found = numbers(subject(folder, run=self.run_id, base=base), by=by)
+        return write_reports(found, **{form: file})[0]
 
     def save(self, path: str | Path) -> Path:
         """Copy the run into a results folder.

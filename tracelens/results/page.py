@@ -7,9 +7,12 @@ reaches a page.
 from __future__ import annotations
 
 import html as _html
-import re
 from collections.abc import Iterable
 from typing import Literal
+
+from tracelens.shown import safe, short
+
+__all__ = ["WIDTH", "Line", "Piece", "Style", "html", "plain", "safe", "short"]
 
 Style = Literal["", "title", "dim", "good", "bad", "warn", "name", "strong"]
 Piece = tuple[str, Style]
@@ -17,8 +20,6 @@ Line = list[Piece]
 
 WIDTH = 96
 """Columns that a page keeps to."""
-
-_UNSAFE = re.compile(r"[\x00-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 _CSS = {
     "title": "font-weight:600",
@@ -29,27 +30,6 @@ _CSS = {
     "warn": "color:light-dark(#8a5a00,#d9a441)",
     "name": "color:light-dark(#0550ae,#79b8ff)",
 }
-
-
-def safe(text: str) -> str:
-    r"""The text with control, zero-width and direction characters written out.
-
-    Example:
-        >>> safe("a\x1b[31mb\u202ec")
-        'a\\x1b[31mb\\u202ec'
-    """
-    return _UNSAFE.sub(lambda found: found[0].encode("unicode_escape", "surrogatepass").decode(), text)
-
-
-def short(text: str, width: int) -> str:
-    """The safe text, cut to a width with an ellipsis.
-
-    Example:
-        >>> short("abcdef", 4)
-        'abc…'
-    """
-    text = safe(text[: 4 * width + 4])
-    return text if len(text) <= width else text[: max(width - 1, 0)] + "…"
 
 
 def plain(lines: Iterable[Line]) -> str:

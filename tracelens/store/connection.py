@@ -64,13 +64,13 @@ def empty_connection() -> duckdb.DuckDBPyConnection:
     )
 
 
-def attach_runs(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path]) -> None:
-    """Make the schema `stored` with a view per table over the files of these runs."""
-    connection.execute(f"CREATE SCHEMA {STORED}")
+def attach_runs(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path], schema: str = STORED) -> None:
+    """Make a schema with a view per table over the files of these runs."""
+    connection.execute(f"CREATE SCHEMA {schema}")
     kept = {folder: run_info(folder)["rows"] for folder in folders}
     for name in STORED_TABLES:
         files = [table_file(folder.resolve(), name) for folder, rows in kept.items() if name in rows]
-        connection.execute(f"CREATE VIEW {STORED}.{name} AS ({_over_files(connection, name, files)})")
+        connection.execute(f"CREATE VIEW {schema}.{name} AS ({_over_files(connection, name, files)})")
 
 
 def _over_files(connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[Path]) -> str:
