@@ -15,10 +15,18 @@ def source(tmp_path_factory):
     import orjson
 
     rows = [
-        {"trace_id": f"t{n}", "tool_calls": [{"name": name} for name in CALLS[:n]], "expected": EXPECTED, "final_answer": "ok"}
+        {
+            "trace_id": f"t{n}",
+            "tool_calls": [{"name": name} for name in CALLS[:n]],
+            "expected": EXPECTED,
+            "final_answer": "ok",
+        }
         for n in range(5)
     ]
-    rows += [rows[4] | {"trace_id": "bad", "final_answer": "no"}, {"trace_id": "free", "tool_calls": [], "final_answer": "ok"}]
+    rows += [
+        rows[4] | {"trace_id": "bad", "final_answer": "no"},
+        {"trace_id": "free", "tool_calls": [], "final_answer": "ok"},
+    ]
     path = tmp_path_factory.mktemp("curve") / "in.jsonl"
     path.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
     return path

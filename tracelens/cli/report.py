@@ -42,13 +42,13 @@ def report(
         by: What to tell pass rates apart by: `tool`, `agent`, `day`, `tag:NAME`, separated by commas.
         tz: Time zone in which days begin.
     """
-    from tracelens.report import numbers, subject, write_reports
+    from tracelens.report import measure, subject, write_reports
 
     if not any((out, markdown, json, parquet)):
         raise UsageError("nothing says what to write", hint="give --out report.html, --markdown, --json or --parquet")
     about = subject(results, run=run, base=base, since=_day(since), until=_day(until), timezone=tz)
     say("reading the store")
-    found = numbers(about, by=[name.strip() for name in by.split(",") if name.strip()])
+    found = measure(about, by=[name.strip() for name in by.split(",") if name.strip()])
     for path in write_reports(found, html=out, markdown=markdown, json=json, parquet=parquet):
         print(path)
 

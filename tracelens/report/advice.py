@@ -67,7 +67,8 @@ def _safety(numbers: Numbers) -> Iterator[Row]:
 
 def _mistakes(numbers: Numbers, most: int = 4) -> Iterator[Row]:
     """The mistakes that most traces make."""
-    rows = [row for row in numbers.tables["mistakes"] if not row["code"].startswith("safety.")]
+    told_elsewhere = ("safety.", "threshold.")  # a missed threshold is what the other mistakes come to
+    rows = [row for row in numbers.tables["mistakes"] if not row["code"].startswith(told_elsewhere)]
     for row in rows[:most]:
         place = ".".join(filter(None, (row["tool"], row["path"]))) or "no single tool"
         why = f"{row['code']} at {place} in {counted(row['n_traces'], 'trace')}"
@@ -88,7 +89,13 @@ def _gaps(numbers: Numbers) -> Iterator[Row]:
     total = numbers.total()
     for row in numbers.tables["unscored"][:1]:
         why = f"{counted(total['n_unscored'], 'trace')} unscored, most of them because of {row['reason']}"
-        yield _step("unscored", "close the gap: what is not scored is in no rate", why, total["n_unscored"], row["example_trace_id"])
+        yield _step(
+            "unscored",
+            "close the gap: what is not scored is in no rate",
+            why,
+            total["n_unscored"],
+            row["example_trace_id"],
+        )
     if total.get("n_rejects"):
         why = f"{counted(total['n_rejects'], 'record')} could not be read"
         yield _step("rejects", "see the table rejects for file, line and reason", why, 0, None)

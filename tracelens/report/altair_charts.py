@@ -27,7 +27,7 @@ def funnel_chart(steps: pl.DataFrame) -> alt.Chart:
     """
     import altair as alt
 
-    return (
+    chart: alt.Chart = (
         alt.Chart(steps, title="Funnel")
         .mark_bar(color=BLUE)
         .encode(
@@ -37,9 +37,10 @@ def funnel_chart(steps: pl.DataFrame) -> alt.Chart:
         )
         .properties(width=420)
     )
+    return chart
 
 
-def curve_chart(curve: pl.DataFrame, *, score: str, threshold: float | None = None) -> alt.LayerChart:
+def curve_chart(curve: pl.DataFrame, *, score: str, threshold: float | None = None) -> alt.LayerChart | alt.FacetChart:
     """Pass rate against threshold.
 
     Args:
@@ -89,7 +90,7 @@ def change_chart(cases: pl.DataFrame) -> alt.Chart:
     import altair as alt
 
     colours = [BLUE, ORANGE, *[GREY] * 4]
-    return (
+    chart: alt.Chart = (
         alt.Chart(cases.select("change").to_series().value_counts(name="cases"), title="Cases by change")
         .mark_bar()
         .encode(
@@ -100,3 +101,4 @@ def change_chart(cases: pl.DataFrame) -> alt.Chart:
         )
         .properties(width=420)
     )
+    return chart

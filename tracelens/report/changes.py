@@ -91,6 +91,8 @@ def _mistakes(numbers: Numbers) -> Iterator[Row]:
     """Mistakes that are new, or much more or less frequent."""
     n, n_before = numbers.total("head").get("n_traces", 0), numbers.total("base").get("n_traces", 0)
     for row in numbers.tables["mistakes"]:
+        if row["code"].startswith("threshold."):
+            continue  # what the other mistakes come to
         apart = sigmas(row["n_traces"], n, row["n_traces_before"], n_before)
         if apart is not None and abs(apart) >= SIGMA:
             yield _row(

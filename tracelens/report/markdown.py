@@ -41,7 +41,12 @@ def _lines(page: Page) -> Iterator[str]:
         yield f"- {figure.label}: **{figure.value}** ({escaped(figure.small)})"
     for section in page.sections:
         intro = section.intro.replace("`tracelens explain DIR TRACE`", "\0")
-        yield from ("", f"## {escaped(section.title)}", "", escaped(intro).replace("\0", "`tracelens explain DIR TRACE`"))
+        yield from (
+            "",
+            f"## {escaped(section.title)}",
+            "",
+            escaped(intro).replace("\0", "`tracelens explain DIR TRACE`"),
+        )
         for block in section.blocks:
             yield ""
             if isinstance(block, Table):

@@ -1,26 +1,12 @@
-"""The numbers of a report, computed once; every page and file is made from them."""
+"""The numbers of a report: computed once, and every page and file is made from them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-from tracelens.errors import UsageError
-from tracelens.report import queries
-from tracelens.report.advice import actions_of
-from tracelens.report.changes import changes_of
-from tracelens.store.parts import connect_parts
-
-if TYPE_CHECKING:
-    import duckdb
-
-    from tracelens.report.subject import Subject
+from typing import Any
 
 Row = dict[str, Any]
-
-BY = ("agent", "tag:version")
-"""Dimensions that a report tells apart by default, beside tools and days."""
 
 
 @dataclass(frozen=True)
@@ -51,73 +37,3 @@ class Numbers:
     def to_dict(self) -> Row:
         """The same as JSON values."""
         return {**self.facts, "left_out": dict(self.left_out), "tables": dict(self.tables)}
-
-
-def numbers(of: Subject, *, by: Sequence[str] = BY, alerts: Iterable[Row] = ()) -> Numbers:
-    """Ask the store.
-
-    Args:
-        of: What the report is about.
-        by: Dimensions of the view `pass_rate` to tell apart by: ``tool``, ``agent``, ``day``, ``tag:NAME``.
-        alerts: What a nightly run raised, to be told in front.
-
-    Raises:
-        UsageError: A dimension that does not exist.
-    """
-    wrong = [name for name in by if name not in {"tool", "agent", "day"} and not name.startswith("tag:")]
-    if wrong:
-        raise UsageError(f"cannot tell apart by {wrong[0]!r}", hint="give tool, agent, day or tag:NAME")
-    with connect_parts(of.parts, timezone=of.timezone) as duck:
-        tables, left_out = _tables(of, duck, by)
-    tables["alerts"] = list(alerts)
-    facts: Row = {
-        "title": of.title,
-        "against": of.against,
-        "timezone": of.timezone,
-        "run_id": of.run.run_id,
-        "runs": len(of.parts[0].folders),
-        "since": of.days[0].isoformat() if of.days else None,
-        "until": of.days[1].isoformat() if of.days else None,
-        "by": [name for name in by if name != "day"],
-    }
-    run = of.run.read("runs").to_dicts()
-    facts |= {name: run[0][name] if run else None for name in ("suite", "version", "questions")}
-    found = Numbers(facts, tables, left_out)
-    tables["changes"] = changes_of(found) if of.has_base else []
-    tables["actions"] = actions_of(found)
-    return found
-
-
-def _tables(of: Subject, duck: duckdb.DuckDBPyConnection, by: Sequence[str]) -> tuple[dict[str, list[Row]], dict[str, int]]:
-    """Every table, cut where it is long."""
-    tables: dict[str, list[Row]] = {
-        "totals": _ask(duck, queries.TOTALS),
-        "rates": _ask(duck, queries.RATES, dimensions=[name for name in ("tool", *by) if name != "day"]),
-        "days": _ask(duck, queries.DAYS, trend=of.trend),
-        "funnel": _ask(duck, queries.FUNNEL),
-        "tools": _ask(duck, queries.TOOLS),
-        "arguments": _ask(duck, queries.ARGUMENTS),
-        "modes": _ask(duck, queries.MODES),
-        "mistakes": _ask(duck, queries.MISTAKES),
-        "reasons": _ask(duck, queries.REASONS),
-        "unscored": _ask(duck, queries.UNSCORED),
-        "safety": _ask(duck, queries.SAFETY),
-        "judge": _ask(duck, queries.JUDGE),
-        "paired": _ask(duck, queries.PAIRED) if of.has_base else [],
-        "worse": _ask(duck, queries.WORSE) if of.has_base else [],
-    }
-    long = ("tools", "arguments", "modes", "mistakes", "reasons", "worse")
-    left_out = {name: len(tables[name]) - queries.LIMIT for name in long if len(tables[name]) > queries.LIMIT}
-    return {name: rows[: queries.LIMIT] if name in long else rows for name, rows in tables.items()}, left_out
-
-
-def _ask(duck: duckdb.DuckDBPyConnection, query: str, **values: Any) -> list[Row]:
-    """The answer to a query as dictionaries."""
-    found = duck.execute(query, values or None)
-    names = [column[0] for column in found.description or ()]
-    return [dict(zip(names, map(_rounded, row), strict=True)) for row in found.fetchall()]
-
-
-def _rounded(value: Any) -> Any:
-    """Sums of floating-point numbers differ in the last places with the order of the threads; nobody reads those."""
-    return float(f"{value:.12g}") if isinstance(value, float) else value

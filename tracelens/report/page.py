@@ -134,11 +134,11 @@ class Page:
 
 
 def text(value: Any, width: int = _WIDEST) -> str:
-    """Whatever came out of a trace, harmless and not too long.
+    r"""Whatever came out of a trace, harmless and not too long.
 
     Example:
         >>> text(None), text("a\x07")
-        ('–', 'a\\\\x07')
+        ('–', 'a\\x07')
     """
     return MISSING if value is None else short(str(value), width)
 

@@ -92,7 +92,9 @@ MISTAKES = """
     WHERE h.run_id = 'head' ORDER BY h.n_traces DESC, h.tool, h.code, h.path
 """
 
-REASONS = "SELECT reason, n_traces, example_trace_id FROM top_reasons WHERE run_id = 'head' ORDER BY n_traces DESC, reason"
+REASONS = (
+    "SELECT reason, n_traces, example_trace_id FROM top_reasons WHERE run_id = 'head' ORDER BY n_traces DESC, reason"
+)
 
 UNSCORED = """
     SELECT unscored_reason AS reason, count(*) AS n_traces, min(trace_id) AS example_trace_id FROM stored.traces

@@ -59,7 +59,7 @@ def _changes(numbers: Numbers) -> Section | None:
     if against is None and not alerts:
         return None
     changed = [change_item(row) for row in numbers.tables["changes"]]
-    items = tuple([*alerts, *changed]) or (page.Item("same", "nothing to compare", "no scored trace on one side"),)
+    items = (*alerts, *changed) or (page.Item("same", "nothing to compare", "no scored trace on one side"),)
     intro = f"Held against {against}. " if against else ""
     intro += "Differences of groups are listed where they lie three standard errors or more apart."
     return Section("changes", "What changed", intro, (Items(items),))
@@ -203,7 +203,9 @@ def _arguments(numbers: Numbers) -> Section | None:
     heads = ("argument", "calls compared", "drifted", "before", "differs", "missing", "unexpected", "look at")
     note = page.more(numbers.left_out.get("arguments", 0), "view argument_drift")
     intro = "Arguments of calls that were held against an expected one and were not equal to it after normalisation."
-    return Section("arguments", "Arguments that drift", intro, (Table("Arguments not as expected", heads, cells, note),))
+    return Section(
+        "arguments", "Arguments that drift", intro, (Table("Arguments not as expected", heads, cells, note),)
+    )
 
 
 def _modes(numbers: Numbers) -> Section | None:

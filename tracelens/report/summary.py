@@ -40,7 +40,9 @@ def figures(numbers: Numbers) -> tuple[Figure, ...]:
     return (
         _pass_rate(now, before),
         Figure("traces", f"{total['n_traces']:,}", _unscored(total)),
-        Figure("triage", f"{total['n_triage']:,}", f"{page.share(total['n_triage'] / total['n_traces'])} of all traces"),
+        Figure(
+            "triage", f"{total['n_triage']:,}", f"{page.share(total['n_triage'] / total['n_traces'])} of all traces"
+        ),
         _safety(total),
         *_judge(numbers),
     )
@@ -82,7 +84,7 @@ def foot(numbers: Numbers) -> tuple[str, ...]:
     """How to read the numbers."""
     facts, total = numbers.facts, numbers.total()
     lines = [
-        "Pass rate: traces that passed every rung, over those that were scored; what could not be scored is in no rate. "
+        "Pass rate: traces that passed every rung, over those that were scored; what was not scored is in no rate.",
         "Intervals are Wilson's, at 95%.",
         f"Run {page.text(facts['run_id'])}, suite {page.text(facts['suite'])}, TraceLens {facts['version']}.",
     ]

@@ -31,7 +31,9 @@ def chart(kind: str, rows: Sequence[Row], *, title: str, words: str) -> str:
         Two SVG elements, of which the page shows one.
     """
     draw = {"days": _days, "funnel": _funnel}[kind]
-    return "".join(_svg(draw(rows, width), width, name, title, words) for width, name in ((WIDE, "wide"), (NARROW, "narrow")))
+    return "".join(
+        _svg(draw(rows, width), width, name, title, words) for width, name in ((WIDE, "wide"), (NARROW, "narrow"))
+    )
 
 
 def _svg(drawn: tuple[str, int], width: int, name: str, title: str, words: str) -> str:
@@ -74,7 +76,11 @@ def _days(rows: Sequence[Row], width: int) -> tuple[str, int]:
     def y(rate: float) -> float:
         return middle - (middle - top) * (rate - least) / (1 - least)
 
-    parts = [*_span(rows, x, step, top, bottom), _text(left - 36, 13, "pass rate", "label"), *_grid(least, y, left, right)]
+    parts = [
+        *_span(rows, x, step, top, bottom),
+        _text(left - 36, 13, "pass rate", "label"),
+        *_grid(least, y, left, right),
+    ]
     for run in _runs(rows):
         parts.append(_band(run, x, y, rows))
         points = " ".join(f"{_n(x[k])},{_n(y(rows[k]['pass_rate']))}" for k in run)
@@ -160,7 +166,9 @@ def _funnel(rows: Sequence[Row], width: int) -> tuple[str, int]:
         long = (width - label - number) * row["n_traces"] / most
         kind = "bar bad" if row["step"] == "triage" else "bar"
         parts.append(_text(label - 8, y + 13, row["label"], "label", "end"))
-        parts.append(f'<rect class="{kind}" x="{_n(label)}" y="{_n(y)}" width="{_n(max(long, 1))}" height="17" rx="2"/>')
+        parts.append(
+            f'<rect class="{kind}" x="{_n(label)}" y="{_n(y)}" width="{_n(max(long, 1))}" height="17" rx="2"/>'
+        )
         parts.append(_text(label + long + 6, y + 13, f"{row['n_traces']:,}", "value"))
         y += 23
     return "".join(parts), int(y) + 2

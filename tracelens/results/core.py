@@ -225,12 +225,12 @@ class Results:
         Raises:
             StoreError: The file cannot be written, or there is no such run.
         """
-        from tracelens.report import numbers, subject, write_reports
+        from tracelens.report import measure, subject, write_reports
 
         file = path_of(path, "report")
         folder = self.path.parent.parent
         form = {".md": "markdown", ".json": "json"}.get(file.suffix.lower(), "html")
-        found = numbers(subject(folder, run=self.run_id, base=base), by=by)
+        found = measure(subject(folder, run=self.run_id, base=base), by=by)
         return write_reports(found, **{form: file})[0]
 
     def save(self, path: str | Path) -> Path:

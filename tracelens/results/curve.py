@@ -42,7 +42,7 @@ class ThresholdCurve:
     n_with_score: int
     n_scored: int
 
-    def chart(self) -> alt.LayerChart:
+    def chart(self) -> alt.LayerChart | alt.FacetChart:
         """The curve as an Altair chart."""
         from tracelens.report.altair_charts import curve_chart
 
@@ -51,13 +51,15 @@ class ThresholdCurve:
     def __repr__(self) -> str:
         """Its size in one line."""
         set_to = "no threshold" if self.threshold is None else f"threshold {self.threshold:g}"
-        return f"ThresholdCurve({self.score}: {self.n_with_score:,} of {self.n_scored:,} scored traces have it, {set_to})"
+        return (
+            f"ThresholdCurve({self.score}: {self.n_with_score:,} of {self.n_scored:,} scored traces have it, {set_to})"
+        )
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         return self.chart()._repr_mimebundle_(**options)
 
 
-def threshold_curve(run: Run, score: str) -> ThresholdCurve:
+def threshold_curve(run: Run, score: Any) -> ThresholdCurve:
     """Work out the curve of one score.
 
     Args:
@@ -76,10 +78,11 @@ def threshold_curve(run: Run, score: str) -> ThresholdCurve:
         known = did_you_mean(score, SCORES) if isinstance(score, str) else f"give its name, not {shown_type(score)}"
         raise UsageError(f"no score {score!r}", hint=known or f"scores are {', '.join(SCORES)}")
     thresholds: dict[str, float] = json.loads(run.read("runs", ["thresholds"])["thresholds"][0] or "{}")
-    others = [pl.col(name) >= least for name, least in thresholds.items() if name != score]
-    well = pl.all_horizontal(pl.col("n_findings") == 0, *(each.fill_null(value=True) for each in others))
-    facts = run.scan("traces").filter(pl.col("route") != "unscored")
-    counted = facts.group_by(pl.col(score).alias("value")).agg(n=pl.len(), well=well.sum()).collect()
+    others = (pl.col("severity") == "error") & (pl.col("code") != f"threshold.{score}")
+    failed = run.scan("findings").filter(others).select("trace_id").unique().with_columns(failed=pl.lit(value=True))
+    facts = run.scan("traces").filter(pl.col("route") != "unscored").select("trace_id", pl.col(score).alias("value"))
+    well = facts.join(failed, on="trace_id", how="left").with_columns(well=pl.col("failed").is_null())
+    counted = well.group_by("value").agg(n=pl.len(), well=pl.col("well").sum()).collect()
     return _curve(score, thresholds.get(score), counted)
 
 
@@ -93,11 +96,13 @@ def _curve(score: str, threshold: float | None, counted: pl.DataFrame) -> Thresh
     known = values["value"].to_list() if values.height < STEPS else [most * step / 100 for step in range(STEPS)]
     at = sorted({*known, 0.0, most, *([] if threshold is None else [threshold])})
     first = np.searchsorted(values["value"].to_numpy(), at)
-    points = pl.DataFrame({
-        "threshold": at,
-        "n_reached": _from_the_end(values["n"])[first],
-        "n_passed": _from_the_end(values["well"])[first] + without,
-    })
+    points = pl.DataFrame(
+        {
+            "threshold": at,
+            "n_reached": _from_the_end(values["n"])[first],
+            "n_passed": _from_the_end(values["well"])[first] + without,
+        }
+    )
     n, scored = int(values["n"].sum()), int(counted["n"].sum())
     points = points.select(
         "threshold",

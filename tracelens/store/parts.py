@@ -19,6 +19,8 @@ from tracelens.tables import STORED_TABLES, TABLES
 if TYPE_CHECKING:
     import duckdb
 
+    Connection = duckdb.DuckDBPyConnection
+
 
 @dataclass(frozen=True, slots=True)
 class Part:

@@ -59,6 +59,25 @@ def ask(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
         raise UsageError(str(error), where="SQL", hint="`tracelens sql DIR` lists tables and views") from error
 
 
+def records(connection: duckdb.DuckDBPyConnection, query: str, **values: Any) -> list[dict[str, Any]]:
+    """The answer to a query of ours as dictionaries.
+
+    Args:
+        connection: What `connect` gave.
+        query: DuckDB SQL.
+        values: Values of its parameters ``$name``.
+
+    Example:
+        >>> from tracelens.store.connection import empty_connection
+        >>> with empty_connection() as connection:
+        ...     records(connection, "SELECT $n + 1 AS n", n=1)
+        [{'n': 2}]
+    """
+    found = connection.execute(query, values or None)
+    names = [column[0] for column in found.description or ()]
+    return [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+
+
 def _frame(connection: duckdb.DuckDBPyConnection, relation: duckdb.DuckDBPyRelation) -> pl.DataFrame:
     """The rows of a relation, with text for what a frame cannot hold."""
     kinds = dict(zip(_distinct(relation.columns), relation.types, strict=True))
