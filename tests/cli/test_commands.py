@@ -1,16 +1,19 @@
+import io
 import json
 
 import duckdb
 import polars as pl
 import pytest
 
-from tests.store.fake_run import fake_run
+from tests.store.fake_run import fake_run, frame
 from tracelens import __version__
 from tracelens.cli import main
 from tracelens.cli.query import table_lines
 from tracelens.errors import InputError, InternalError
 from tracelens.results import page
 from tracelens.run import score as engine_module
+from tracelens.store import RunWriter
+from tracelens.store.sqlfiles import sql_files
 from tracelens.tables import STORED_TABLES
 
 
@@ -179,9 +182,71 @@ def test_sql_answers_as_table_csv_or_json(tl, results):
     assert json.loads(tl("sql", results, query, "--output", "json")[1])[1]["n_traces"] == 3
 
 
-def test_sql_without_a_query_lists_what_is_there(tl, results):
-    out = tl("sql", results)[1]
-    assert all(f"\n{name} " in out for name in (*STORED_TABLES, "tool_scores", "funnel", "argument_drift"))
+def test_sql_explains_what_is_there(tl, results):
+    out = tl("sql", results, "--list")[1]
+    assert all(
+        f"\n{name}  " in f"\n{out}" for name in (*STORED_TABLES, "tool_scores", "funnel", "compare_cases(base, head)")
+    )
+    assert "tool_cost                DOUBLE                    cost of the calls at the suite's prices (currency" in out
+    assert "\nfunnel  view\n  One row per run and step, in order" in out
+    (funnel,) = json.loads(tl("sql", results, "--list", "fun*", "--output", "json")[1])
+    assert funnel["columns"][0] == {"column": "run_id", "type": "VARCHAR", "meaning": "run the row belongs to"}
+    code, _, error = tl("sql", results, "--list", "funnle", "--output", "csv")
+    assert (code, "did you mean 'funnel'?" in error) == (2, True)
+
+
+def test_sql_reads_statements_from_a_pipe(tl, results, monkeypatch):
+    monkeypatch.setattr(
+        "sys.stdin", io.StringIO("SELECT count(*)\n AS n FROM runs;\n.list\nSELECT 'a;b' AS x; FROM nothing;\n")
+    )
+    code, out, error = tl("sql", results)
+    assert code == 2
+    assert out.startswith("n\n─\n2\n")
+    assert "\nfunnel  " in out
+    assert out.endswith("x\n───\na;b\n")
+    assert "nothing does not exist" in error
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 1 AS a;\n.quit\nSELECT 2"))
+    assert tl("sql", results, "--output", "csv") == (0, "a\n1\n", "")
+
+
+def test_sql_checks_that_the_runs_hold_together(tl, results, tmp_path):
+    code, out, _ = tl("sql", results, "--check")
+    assert code == 0
+    assert len(out.splitlines()) == len(list(sql_files("checks"))) > 4
+    with RunWriter(tmp_path) as run:
+        bad = {"trace_id": "t", "route": "settled", "passed": False, "strict": 1.5}
+        run.write("traces", frame("traces", bad, bad | {"trace_id": "t\x1b"}, bad))
+        run.write("findings", frame("findings", {"trace_id": "u", "severity": "error"}))
+        run.write("runs", frame("runs", {"n_traces": 2}))
+        run.write("pairs", frame("pairs", {"trace_id": "t", "status": "exact"}))
+        run.commit("dd", {})
+    code, out, error = tl("sql", tmp_path, "--check")
+    assert (code, out.count("✗")) == (3, len(list(sql_files("checks"))))
+    assert '"n_rows":2' in out
+    assert "\x1b" not in out
+    assert "do not hold together: findings_have_traces, pairs_have_sides" in error
+    found = json.loads(tl("sql", tmp_path, "--check", "--output", "json")[1].partition("]\n{")[0] + "]")
+    assert [each["n_rows"] for each in found] == [1, 1, 3, 2, 3, 1]
+
+
+def test_a_run_that_does_not_hold_together_is_a_bug(tl, monkeypatch, tmp_path):
+    def broken(*_, out, **__):
+        with RunWriter(out) as run:
+            run.write("runs", frame("runs", {"n_traces": 2}))
+            return run.commit("dd", {})
+
+    monkeypatch.setattr(engine_module, "score_run", broken)
+    code, _, error = tl("score", "in.jsonl", "--out", tmp_path)
+    assert code == 4
+    assert "rows_counted: The table of runs counts the rows that are there" in error
+
+
+def test_days_of_a_zone(tl, results):
+    query = "SELECT tl_day('2026-11-02T23:30:00Z'::TIMESTAMPTZ) AS day"
+    assert tl("sql", results, query, "--output", "csv")[1] == "day\n2026-11-02\n"
+    assert tl("sql", results, query, "--output", "csv", "--tz", "Europe/Berlin")[1] == "day\n2026-11-03\n"
+    code, _, error = tl("sql", results, query, "--tz", "Europe/Belin")
+    assert (code, "did you mean 'Europe/Berlin'?" in error) == (2, True)
 
 
 def test_sql_shows_lists_in_every_form(tl, results):

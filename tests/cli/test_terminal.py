@@ -90,3 +90,39 @@ def test_a_reader_that_leaves_early_is_no_error(results):
     assert child.stderr.read() == b""
     child.stderr.close()
     assert child.wait() == 0
+
+
+def test_the_prompt_completes_names_and_keeps_what_was_typed(results, tmp_path):
+    ours, theirs = pty.openpty()
+    state = {"XDG_STATE_HOME": str(tmp_path), "TERM": "xterm", "NO_COLOR": "1"}
+    child = subprocess.Popen(
+        [sys.executable, "-c", MAIN, "sql", str(results)], stdin=theirs, stdout=theirs, stderr=theirs,
+        env=os.environ | state, start_new_session=True,
+    )  # fmt: skip
+    os.close(theirs)
+    seen = b""
+    for typed in (
+        b"",
+        b"SELECT\nnonsense FROM runs;\n",
+        b"SELECT n_trac\t AS n FROM funn\t WHERE step = 'judge';\n",
+        b"\x04",
+    ):
+        os.write(ours, typed)
+        want = seen.count(b"tracelens> ") + 1
+        while seen.count(b"tracelens> ") < want and (part := _read(ours)):
+            seen += part
+    assert child.wait() == 0
+    os.close(ours)
+    shown = without_styles(seen.decode())
+    assert "Binder Error" in shown
+    assert "SELECT n_traces AS n FROM funnel" in shown
+    assert "n\r\n─\r\n0\r\n" in shown
+    kept = (tmp_path / "tracelens" / "sql_history").read_text()
+    assert "SELECT n_traces AS n FROM funnel WHERE step = 'judge';" in kept
+
+
+def _read(terminal):
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # it is closed at its other end
+        return b""

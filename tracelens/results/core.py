@@ -314,4 +314,7 @@ def score(
     """
     selection = Selection.of(sample, since, until, where)
     folder, owned = run_folder(source, suite, out=out, format=format, progress=progress, selection=selection)
-    return Results(store.open_run(folder), owned=owned)
+    results = Results(store.open_run(folder), owned=owned)
+    if out is not None:
+        store.must_hold(results._duck(), str(folder))  # noqa: SLF001  a class of this module
+    return results

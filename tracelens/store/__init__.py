@@ -11,8 +11,10 @@ Example:
     'ab12'
 """
 
+from tracelens.store.checks import Checked, must_hold, run_checks
 from tracelens.store.connection import connect
 from tracelens.store.copy import copy_run
+from tracelens.store.documents import Described, describe_all
 from tracelens.store.export import Form, export
 from tracelens.store.folder import RunWriter
 from tracelens.store.prune import prune
@@ -23,6 +25,8 @@ from tracelens.tables import STORED_TABLES
 
 __all__ = [
     "STORED_TABLES",
+    "Checked",
+    "Described",
     "Form",
     "Run",
     "RunWriter",
@@ -30,9 +34,12 @@ __all__ = [
     "before",
     "connect",
     "copy_run",
+    "describe_all",
     "export",
     "list_runs",
+    "must_hold",
     "open_run",
     "prune",
     "replay",
+    "run_checks",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tracelens.errors import path_of
 from tracelens.store.layout import run_folders, run_info, table_file
@@ -15,8 +15,13 @@ from tracelens.tables.model import SQL_DTYPES
 if TYPE_CHECKING:
     import duckdb
 
+    Connection: TypeAlias = duckdb.DuckDBPyConnection  # for faces, which only pass one on
 
-def connect(path: str | Path, *, comments: bool = True) -> duckdb.DuckDBPyConnection:
+FILE_OF = "file_of_"
+"""Start of the column that holds the file of a row; no view shows it, but plans of queries tell by it what they read."""
+
+
+def connect(path: str | Path, *others: str | Path, comments: bool = True) -> duckdb.DuckDBPyConnection:
     """DuckDB in memory over the runs of a results folder.
 
     Every table of `tracelens.tables` is there under its name, for all runs together with their ``run_id``, and beside
@@ -24,6 +29,7 @@ def connect(path: str | Path, *, comments: bool = True) -> duckdb.DuckDBPyConnec
 
     Args:
         path: A results folder, or one run folder.
+        others: More of them, to ask about runs of several folders together; a run that is in two of them counts once.
         comments: Whether every view and column gets its comment; it takes a tenth of a second.
 
     Returns:
@@ -43,7 +49,8 @@ def connect(path: str | Path, *, comments: bool = True) -> duckdb.DuckDBPyConnec
         [(0,)]
     """
     connection = empty_connection()
-    attach_runs(connection, run_folders(path_of(path, "results folder")))
+    folders = [run for each in (path, *others) for run in run_folders(path_of(each, "results folder"))]
+    attach_runs(connection, list({run.name: run for run in reversed(folders)}.values())[::-1])
     for statement in statements():
         if comments or not statement.startswith("COMMENT"):
             connection.execute(statement)
@@ -81,8 +88,8 @@ def _over_files(connection: duckdb.DuckDBPyConnection, name: str, files: Sequenc
     listed = ", ".join(quoted(str(file)) for file in files)
     # the folder of a file is the id of its run; DuckDB skips the files of other runs when a query names one
     query = (
-        "SELECT parse_path(filename)[-2] AS run_id, * EXCLUDE (filename) "  # noqa: S608  names of ours
-        f"FROM read_parquet([{listed}], union_by_name = true, filename = true)"
+        f"SELECT parse_path({FILE_OF}{name})[-2] AS run_id, * EXCLUDE ({FILE_OF}{name}) "  # noqa: S608  names of ours
+        f"FROM read_parquet([{listed}], union_by_name = true, filename = '{FILE_OF}{name}')"
     )
     there = connection.sql(query).columns
     if typed.keys() <= set(there):

@@ -56,7 +56,9 @@ def ask(connection: duckdb.DuckDBPyConnection, query: str) -> pl.DataFrame:
         relation: duckdb.DuckDBPyRelation | None = connection.sql(query)
         return pl.DataFrame() if relation is None or not relation.columns else _frame(connection, relation)
     except duckdb.Error as error:
-        raise UsageError(str(error), where="SQL", hint="`tracelens sql DIR` lists tables and views") from error
+        raise UsageError(
+            str(error), where="SQL", hint="`tracelens sql DIR --list` explains tables and views"
+        ) from error
 
 
 def records(connection: duckdb.DuckDBPyConnection, query: str, **values: Any) -> list[dict[str, Any]]:
