@@ -16,13 +16,17 @@ from tracelens.errors import InputError, UsageError, did_you_mean, shown_type
 from tracelens.kernels.records import BEFORE, split_elements
 from tracelens.sources.base import Head, Options, Sniff, Source
 from tracelens.sources.chat import Chat
+from tracelens.sources.deepeval import DeepEval
 from tracelens.sources.files import File, find_files
 from tracelens.sources.io import BLOCK, Layout, read_head
+from tracelens.sources.langsmith import LangSmith
+from tracelens.sources.mlflow import MLflow
 from tracelens.sources.native import Native
+from tracelens.sources.openai_agents import OpenAIAgents
 from tracelens.sources.table import CallTable
 from tracelens.sources.taubench import TauBench
 
-SOURCES: tuple[Source, ...] = (Native(), Chat(), TauBench(), CallTable())
+SOURCES: tuple[Source, ...] = (Native(), Chat(), TauBench(), LangSmith(), OpenAIAgents(), MLflow(), DeepEval(), CallTable())
 """All formats, in the order in which lists show them."""
 
 LEAST = 50

@@ -198,7 +198,7 @@ def _flag(column: pa.Array) -> pa.Array:
 
 def _time(column: pa.Array) -> pa.Array:
     if _is_text(column):
-        return _times(column)
+        return times_of(column)
     if not pa.types.is_timestamp(column.type):
         return column.cast(TIME)
     scale = _SCALES.get(column.type.unit)
@@ -222,7 +222,8 @@ def _parsed(column: pa.Array, dtype: pl.DataType, wanted: pa.DataType) -> pa.Arr
         return pl.Series(column, dtype=pl.String).cast(dtype, strict=False).to_arrow().cast(wanted)
 
 
-def _times(column: pa.Array) -> pa.Array:
+def times_of(column: pa.Array) -> pa.Array:
+    """Texts with an ISO 8601 time (no zone: UTC) as instants; others are null."""
     text = texts(column)
     raw = np.where(valid(column), np.uint8(STRING + 1), np.uint8(0))
     out, good = np.empty(len(column), np.int64), np.empty(len(column), np.bool_)

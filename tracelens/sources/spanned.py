@@ -1,0 +1,168 @@
+"""Formats whose records are spans: what they share beside the calls, the tables of traces."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracelens.columns import NOT_CAPTURED, TEXT, TRACES, Remark, group_offsets, numbers, one_chunk, table, valid
+from tracelens.projection import Found
+from tracelens.sources.base import Tables
+from tracelens.sources.members import Members, objects
+from tracelens.sources.oddities import Placed
+from tracelens.sources.steps.flat import Flat, Inputs, flattened
+from tracelens.sources.steps.model import I64
+
+TIED = "a call started at the same instant as the one before; their order is that of the input, and they count as one turn"
+
+
+@dataclass(frozen=True, slots=True)
+class Spans:
+    """The spans of whole traces and what a format says of the traces beside them.
+
+    Attributes:
+        steps: See `tracelens.sources.steps.model.STEPS`.
+        inputs: Gives what models were told, by row of the steps.
+        asks: Requests that stand beside the outputs of models, see `tracelens.sources.steps.model.ASKS`.
+        columns: Columns of `tracelens.columns.TRACES` that the format itself gives.
+        tags: Members of the traces' tags.
+        answers: str?[traces]: the final answer; null: what a model said last.
+        tools: Tool definitions (a JSON array as text) and the trace of each.
+        notes: Remarks about the source.
+        remarks: What was odd about values.
+    """
+
+    steps: pa.Table
+    inputs: Inputs | None = None
+    asks: pa.Table | None = None
+    columns: dict[str, Any] = field(default_factory=dict)
+    tags: Sequence[Members] = ()
+    answers: pa.Array | None = None
+    tools: tuple[I64, pa.Array] | None = None
+    notes: tuple[str, ...] = ()
+    remarks: Sequence[Remark] = ()
+
+
+def tables_of(spans: Spans, columns: dict[str, Any], n: int, capture: str, placed: Placed | None = None) -> Tables:
+    """The tables of traces that are made of spans.
+
+    Args:
+        spans: What the format found.
+        columns: Columns of `tracelens.columns.TRACES` that are known already.
+        n: Number of traces.
+        capture: What to say, once, where arguments were not captured, and how to change that.
+        placed: Knows where rows stand, for remarks.
+    """
+    flat = flattened(spans.steps, n, inputs=spans.inputs, asks=spans.asks)
+    made = {
+        "agent": flat.agent,
+        "complete": flat.complete,
+        "final_answer": flat.answer,
+        "started_at": flat.started_at,
+        "llm_calls": flat.llm_calls,
+        "input_tokens": flat.input_tokens,
+        "output_tokens": flat.output_tokens,
+        "cost": flat.cost,
+        "tags": objects(n, spans.tags) if spans.tags else None,
+        "tools": definitions(*spans.tools, n) if spans.tools else None,
+    }
+    if spans.answers is not None:
+        made["final_answer"] = pc.coalesce(one_chunk(spans.answers).cast(TEXT), flat.answer)
+    for name, given in spans.columns.items():
+        own = made.get(name)
+        made[name] = given if own is None else pc.coalesce(one_chunk(given), own)
+    everything = columns | {name: values for name, values in made.items() if values is not None}
+    notes = (*spans.notes, *([capture] if _uncaptured(flat) else []))
+    return Tables(
+        table(TRACES, n, **everything),
+        flat.calls,
+        notes=notes,
+        remarks=[*spans.remarks, *_ties(flat, everything)],
+        spans=flat.spans,
+        n_merged=flat.n_merged,
+    )
+
+
+def _uncaptured(flat: Flat) -> bool:
+    """Whether there is a call without arguments because they were not captured, hand-offs aside."""
+    form = numbers(flat.calls["arguments_form"])
+    return bool(((form == NOT_CAPTURED) & ~valid(flat.calls["kind"])).any())
+
+
+def _ties(flat: Flat, columns: dict[str, Any]) -> list[Remark]:
+    if not flat.n_tied:
+        return []
+    return [Remark(TIED, flat.n_tied, f"trace {one_chunk(columns['trace_id'])[flat.tied].as_py()}")]
+
+
+def first_of(values: pa.Array, of: npt.NDArray[np.integer], n: int) -> pa.Array:
+    """The first value of each of n groups that is not null.
+
+    Example:
+        >>> first_of(pa.array([None, "a", "b"]), np.array([0, 0, 1]), 3).to_pylist()
+        ['a', 'b', None]
+    """
+    there = np.flatnonzero(valid(values))[::-1]
+    at = np.full(n, -1, np.int64)
+    at[of[there]] = there
+    if not len(values):
+        return pa.nulls(n, values.type)
+    return one_chunk(values).take(pa.array(np.where(at < 0, 0, at), mask=at < 0))
+
+
+def last_of(values: pa.Array, of: npt.NDArray[np.integer], n: int) -> pa.Array:
+    """The last value of each of n groups that is not null."""
+    back = np.arange(len(values))[::-1]
+    return first_of(one_chunk(values).take(pa.array(back)), of[back], n)
+
+
+def definitions(of: I64, values: pa.Array, n: int) -> pa.Array:
+    """The tool definitions of n traces: the arrays of all their spans as one, each distinct text once.
+
+    Example:
+        >>> definitions(np.array([0, 0, 0]), pa.array(["[1]", "[2]", "[1]"], pa.large_string()), 2).to_pylist()
+        ['[1, 2]', None]
+    """
+    there = np.flatnonzero(valid(values))
+    if not there.size:
+        return pa.nulls(n, TEXT)
+    seen = pa.table({"of": of[there], "text": one_chunk(values).take(pa.array(there)), "row": there})
+    first = np.sort(seen.group_by(["of", "text"]).aggregate([("row", "min")])["row_min"].to_numpy())
+    first = first[np.argsort(of[first], kind="stable")]
+    trimmed = pc.utf8_trim_whitespace(one_chunk(values).take(pa.array(first)))
+    inner = pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(trimmed, 1, -1))
+    lists = pa.LargeListArray.from_arrays(pa.array(group_offsets(of[first], n)), inner)
+    joined = pc.binary_join(lists, pa.scalar(", ", TEXT))
+    whole = pc.binary_join_element_wise(pa.scalar("[", TEXT), joined, pa.scalar("]", TEXT), pa.scalar("", TEXT))
+    some = np.bincount(of[first], minlength=n) > 0
+    return pc.if_else(pa.array(some), whole, pa.scalar(None, TEXT))
+
+
+def nanoseconds(rows: Found, name: str) -> pa.Array:
+    """int64?[n]: instants written as ISO 8601, as nanoseconds since 1970."""
+    return pc.multiply(rows.time(name).cast(pa.int64()), pa.scalar(1000, pa.int64()))
+
+
+def among(values: pa.Array, *known: str) -> npt.NDArray[np.bool_]:
+    """bool[n]: texts that are one of those."""
+    found = pc.is_in(values, pa.array(known, TEXT))
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def numbers_of_kinds(values: pa.Array, known: dict[str, int], default: int = 0) -> npt.NDArray[np.uint8]:
+    """uint8[n]: kinds of spans by their name."""
+    at = numbers(pc.index_in(values, pa.array(list(known), TEXT)), default=-1)
+    return np.array([*known.values(), default], np.uint8)[at]
+
+
+def chosen(mask: npt.NDArray[np.bool_], yes: pa.Array, no: pa.Array | None = None) -> pa.Array:
+    """Values where the mask is true, others (null if none are given) elsewhere."""
+    return pc.if_else(pa.array(mask), yes, pa.scalar(None, yes.type) if no is None else no)
+
+
