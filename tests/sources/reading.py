@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from tracelens.columns import CALLS, EXPECTED, REJECTS, TRACES
+from tracelens.columns import CALLS, EXPECTED, REJECTS, SPANS, TRACES
 from tracelens.sources.detect import open_input
 
-SCHEMAS = {"traces": TRACES, "calls": CALLS, "expected": EXPECTED, "rejects": REJECTS}
+SCHEMAS = {"traces": TRACES, "calls": CALLS, "expected": EXPECTED, "rejects": REJECTS, "spans": SPANS}
 
 
 def batches(source, format="auto", **options):
@@ -29,6 +29,7 @@ def read(source, format="auto", **options):
             out[name] += rows
         n += batch.traces.num_rows
     out["n_records"] = sum(batch.n_records for batch in found)
+    out["n_merged"] = sum(batch.n_merged for batch in found)
     out["n_blank"] = sum(batch.n_blank for batch in found)
     out["notes"] = sorted({note for batch in found for note in batch.notes})
     out["remarks"] = added_up(each for batch in found for each in batch.remarks)

@@ -113,9 +113,9 @@ class DeepEval(GatheredSource):
         """Objects with ``toolSpans`` and ``llmSpans``, or with ``testCases``."""
         for record in head.records:
             if isinstance(record, dict) and {"toolSpans", "llmSpans"} <= record.keys():
-                return Sniff(95, "records have spans by kind (toolSpans, llmSpans)")
+                return Sniff(97, "records have spans by kind (toolSpans, llmSpans)")
             if isinstance(record, dict) and {"testCases", "metricsScores"} <= record.keys():
-                return Sniff(95, "the file is a test run with testCases and metricsScores")
+                return Sniff(97, "the file is a test run with testCases and metricsScores")
         return Sniff(0, "records have no spans by kind (toolSpans, llmSpans) and no testCases")
 
     def pieces_of(self, block: Block) -> Seen:
@@ -281,5 +281,3 @@ def _expected(found: Projected, trace: npt.NDArray[np.int64], n: int) -> tuple[p
     )
     some = np.bincount(of, minlength=n) > 0
     return made, pa.array(some.astype(np.int32), mask=~some)
-
-

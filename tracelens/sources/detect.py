@@ -19,14 +19,31 @@ from tracelens.sources.chat import Chat
 from tracelens.sources.deepeval import DeepEval
 from tracelens.sources.files import File, find_files
 from tracelens.sources.io import BLOCK, Layout, read_head
+from tracelens.sources.langfuse import Langfuse
+from tracelens.sources.langfuse_chat import LangfuseChat
 from tracelens.sources.langsmith import LangSmith
 from tracelens.sources.mlflow import MLflow
 from tracelens.sources.native import Native
 from tracelens.sources.openai_agents import OpenAIAgents
+from tracelens.sources.phoenix import Phoenix
 from tracelens.sources.table import CallTable
 from tracelens.sources.taubench import TauBench
+from tracelens.sources.weave import Weave
 
-SOURCES: tuple[Source, ...] = (Native(), Chat(), TauBench(), LangSmith(), OpenAIAgents(), MLflow(), DeepEval(), CallTable())
+SOURCES: tuple[Source, ...] = (
+    Native(),
+    Chat(),
+    TauBench(),
+    LangSmith(),
+    Langfuse(),
+    LangfuseChat(),
+    OpenAIAgents(),
+    MLflow(),
+    DeepEval(),
+    Phoenix(),
+    Weave(),
+    CallTable(),
+)
 """All formats, in the order in which lists show them."""
 
 LEAST = 50

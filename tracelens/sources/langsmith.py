@@ -99,7 +99,7 @@ class LangSmith(GatheredSource):
         inner = [run for record in objects for key in ("post", "patch", "runs") for run in _listed(record.get(key))]
         for run in [*objects, *inner]:
             if "run_type" in run and ("dotted_order" in run or "trace_id" in run):
-                return Sniff(95, "records have run_type with dotted_order or trace_id")
+                return Sniff(97, "records have run_type with dotted_order or trace_id")
         return Sniff(0, "records have no run_type with dotted_order or trace_id")
 
     def pieces_of(self, block: Block) -> Seen:
@@ -187,7 +187,9 @@ def _instant(line: Found, name: str) -> pa.Array:
 def _status(line: Found, error: pa.Array, told: pa.Array) -> pa.Array:
     """What became of each run: as it says, or by its error, or well if it ended with outputs."""
     said = line.text("status")
-    ended = pc.and_(pc.is_valid(pa.array(valid(line.text("end", STRING, NUMBER)))), pa.array(line.has("outputs", OBJECT)))
+    ended = pc.and_(
+        pc.is_valid(pa.array(valid(line.text("end", STRING, NUMBER)))), pa.array(line.has("outputs", OBJECT))
+    )
     by_word = pc.if_else(pc.equal(said, "success"), "ok", pc.if_else(pc.equal(said, "error"), "error", None)).cast(TEXT)
     failed = pc.if_else(pc.is_valid(error), pa.scalar("error", TEXT), pa.scalar(None, TEXT))
     silent = pa.array(line.has("status", NONE, NULL))
@@ -228,4 +230,3 @@ def _tags(found: Projected, trace: npt.NDArray[np.int64], root: npt.NDArray[np.b
         member("metadata", first_of(line.text("metadata", OBJECT).filter(pa.array(root)), of_root, n)),
         scores,
     ]
-

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,7 @@ import pyarrow.compute as pc
 from tracelens.columns import TEXT, group_offsets, one_chunk, valid
 from tracelens.projection import ANYTHING, STRING, Found
 
-Members = tuple[npt.NDArray[np.integer], pa.Array]
+Members = tuple[npt.NDArray[np.integer[Any]], pa.Array]
 """Members of objects: the number of the object, and ``"name": value`` as text (null for none)."""
 
 
@@ -46,13 +47,13 @@ def quoted(values: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise(pa.scalar('"', TEXT), values, pa.scalar('"', TEXT), pa.scalar("", TEXT))
 
 
-def member(name: str, values: pa.Array, of: npt.NDArray[np.integer] | None = None) -> Members:
+def member(name: str, values: pa.Array, of: npt.NDArray[np.integer[Any]] | None = None) -> Members:
     """One member of many objects: the same name, a JSON text each."""
     owner = np.arange(len(values)) if of is None else of
     return owner, pc.binary_join_element_wise(pa.scalar(f'"{name}"', TEXT), values.cast(TEXT), pa.scalar(": ", TEXT))
 
 
-def named(prefix: str, names: pa.Array, values: pa.Array, of: npt.NDArray[np.integer]) -> Members:
+def named(prefix: str, names: pa.Array, values: pa.Array, of: npt.NDArray[np.integer[Any]]) -> Members:
     """Members with names of their own behind a prefix; of one name in one object the last value counts."""
     full = quoted(pc.binary_join_element_wise(pa.scalar(prefix, TEXT), names.cast(TEXT), pa.scalar("", TEXT)))
     text = pc.binary_join_element_wise(full, values.cast(TEXT), pa.scalar(": ", TEXT))
@@ -66,8 +67,31 @@ def named(prefix: str, names: pa.Array, values: pa.Array, of: npt.NDArray[np.int
     return of, text
 
 
+def joined(values: pa.Array, of: npt.NDArray[np.integer[Any]], n: int, ends: tuple[str, str] = ("[", "]")) -> pa.Array:
+    """The texts of each of n groups as one, with commas between and brackets around; null where there is none.
+
+    Args:
+        values: str?[rows]; nulls are left out.
+        of: int[rows], the group of each.
+        n: Number of groups.
+        ends: The brackets.
+
+    Example:
+        >>> joined(pa.array(["1", None, "2"], TEXT), np.array([1, 0, 1]), 2).to_pylist()
+        [None, '[1, 2]']
+    """
+    keep = np.flatnonzero(valid(values))
+    order = keep[np.argsort(of[keep], kind="stable")]
+    offsets = group_offsets(of[order], n)
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets), one_chunk(values).take(pa.array(order)).cast(TEXT))
+    inner = pc.binary_join(lists, pa.scalar(", ", TEXT))
+    left, right = (pa.scalar(end, TEXT) for end in ends)
+    whole = pc.binary_join_element_wise(left, inner, right, pa.scalar("", TEXT))
+    return pc.if_else(pa.array(np.diff(offsets) > 0), whole, pa.scalar(None, TEXT))
+
+
 def objects(n: int, parts: Sequence[Members]) -> pa.Array:
-    """n objects of those members, in the order given; null where one has none.
+    """N objects of those members, in the order given; null where one has none.
 
     Example:
         >>> objects(2, [member("a", pa.array(["1", None])), member("b", pa.array(['"x"', None]))]).to_pylist()
@@ -75,10 +99,4 @@ def objects(n: int, parts: Sequence[Members]) -> pa.Array:
     """
     owner = np.concatenate([of for of, _ in parts]) if parts else np.zeros(0, np.int64)
     texts = pa.concat_arrays([one_chunk(text).cast(TEXT) for _, text in parts]) if parts else pa.nulls(0, TEXT)
-    keep = np.flatnonzero(valid(texts))
-    order = keep[np.argsort(owner[keep], kind="stable")]
-    counts = group_offsets(owner[order], n)
-    lists = pa.LargeListArray.from_arrays(pa.array(counts), texts.take(pa.array(order)))
-    inner = pc.binary_join(lists, pa.scalar(", ", TEXT))
-    whole = pc.binary_join_element_wise(pa.scalar("{", TEXT), inner, pa.scalar("}", TEXT), pa.scalar("", TEXT))
-    return pc.if_else(pa.array(np.diff(counts) > 0), whole, pa.scalar(None, TEXT))
+    return joined(texts, owner, n, ("{", "}"))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import NOT_CAPTURED, TEXT, texts, valid
+from tracelens.columns import NOT_CAPTURED, TEXT, valid
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
@@ -27,13 +27,12 @@ from tracelens.projection import (
     Projected,
     Projection,
     Row,
-    run,
 )
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables
 from tracelens.sources.members import Members, json_text, member, named
 from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, numbers_of_kinds, tables_of
 from tracelens.sources.steps.arguments import recorded
-from tracelens.sources.steps.model import AGENT, CHAIN, LLM, TOOL, steps_table
+from tracelens.sources.steps.model import AGENT, CHAIN, LLM, TOOL, inside, steps_table
 from tracelens.sources.steps.results import results
 from tracelens.sources.steps.said import root_texts
 
@@ -77,14 +76,22 @@ class MLflow(JsonSource):
                 "info": "info",
                 "spans": "data.spans",
                 "trace_id": ("info.request_id", "info.trace_id"),
-                "session": ('info.request_metadata."mlflow.trace.session"', 'info.trace_metadata."mlflow.trace.session"'),
+                "session": (
+                    'info.request_metadata."mlflow.trace.session"',
+                    'info.trace_metadata."mlflow.trace.session"',
+                ),
                 "case_id": ("info.trace_metadata.case_id", "info.tags.case_id"),
                 "state": ("info.status", "info.state"),
                 "name": 'info.tags."mlflow.traceName"',
             },
             rows=[
                 Row("tag", ("info.tags.*", "info.request_metadata.*", "info.trace_metadata.*")),
-                Row("span", "data.spans[*]", SPAN, [Row("event", "events[*]", {"text": 'attributes."exception.message"'})]),
+                Row(
+                    "span",
+                    "data.spans[*]",
+                    SPAN,
+                    [Row("event", "events[*]", {"text": 'attributes."exception.message"'})],
+                ),
                 Row(
                     "assessment",
                     ("info.assessments[*]", "assessments[*]"),
@@ -103,7 +110,7 @@ class MLflow(JsonSource):
             if isinstance(record, dict) and isinstance(record.get("info"), dict):
                 data = record.get("data")
                 if isinstance(data, dict) and "spans" in data:
-                    return Sniff(95, "records have info and data with spans")
+                    return Sniff(97, "records have info and data with spans")
         return Sniff(0, "no record has info and data with spans")
 
     def faults(self, found: Projected) -> Iterator[Fault]:
@@ -132,8 +139,7 @@ class MLflow(JsonSource):
 def inner(rows: Found, name: str) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
     """An attribute that is JSON text: the text it holds if that is a string, else itself; and its form."""
     given = rows.text(name, *ANYTHING)
-    whole = texts(given)
-    value = run(Projection(Row("value")), whole.data, whole.offsets[:-1].copy(), whole.offsets[1:].copy())
+    value = inside(Projection(Row("value")), given)
     top = value["value"]
     string = top.has("@", STRING)
     out = np.arange(rows.n)
@@ -218,8 +224,7 @@ def _lists(values: pa.Array) -> pa.Array:
 
 def _inside(span: Found, name: str) -> Found:
     """The members of an attribute that is the text of an object, a row for each span that has it."""
-    whole = texts(span.text(name, *ANYTHING))
-    return run(USAGE, whole.data, whole.offsets[:-1].copy(), whole.offsets[1:].copy())["usage"]
+    return inside(USAGE, span.text(name, *ANYTHING))["usage"]
 
 
 def _spread(values: pa.Array, rows: Found, n: int) -> pa.Array:
@@ -237,5 +242,3 @@ def _tags(found: Projected) -> list[Members]:
         named("", key, of_user, tag.parent.astype(np.int64)),
         named("mlflow.", mark.text("name"), json_text(mark, "value"), mark.parent.astype(np.int64)),
     ]
-
-

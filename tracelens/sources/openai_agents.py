@@ -85,7 +85,7 @@ class OpenAIAgents(GatheredSource):
             data = record.get("data")
             objects += [each for each in data if isinstance(each, dict)] if isinstance(data, list) else []
         if any(record.get("object") in {"trace", "trace.span"} for record in objects):
-            return Sniff(95, "records are trace and trace.span objects")
+            return Sniff(97, "records are trace and trace.span objects")
         return Sniff(0, "no record is a trace or trace.span object")
 
     def pieces_of(self, block: Block) -> Seen:

@@ -11,15 +11,16 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import NOT_CAPTURED, TEXT, TRACES, Remark, group_offsets, numbers, one_chunk, table, valid
+from tracelens.columns import NOT_CAPTURED, TEXT, TRACES, Remark, numbers, one_chunk, table, valid
 from tracelens.projection import Found
 from tracelens.sources.base import Tables
-from tracelens.sources.members import Members, objects
-from tracelens.sources.oddities import Placed
+from tracelens.sources.members import Members, joined, objects
 from tracelens.sources.steps.flat import Flat, Inputs, flattened
-from tracelens.sources.steps.model import I64
+from tracelens.sources.steps.model import I64, taken
 
-TIED = "a call started at the same instant as the one before; their order is that of the input, and they count as one turn"
+TIED = (
+    "a call started at the same instant as the one before; their order is that of the input, and they count as one turn"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +50,7 @@ class Spans:
     remarks: Sequence[Remark] = ()
 
 
-def tables_of(spans: Spans, columns: dict[str, Any], n: int, capture: str, placed: Placed | None = None) -> Tables:
+def tables_of(spans: Spans, columns: dict[str, Any], n: int, capture: str) -> Tables:
     """The tables of traces that are made of spans.
 
     Args:
@@ -57,7 +58,6 @@ def tables_of(spans: Spans, columns: dict[str, Any], n: int, capture: str, place
         columns: Columns of `tracelens.columns.TRACES` that are known already.
         n: Number of traces.
         capture: What to say, once, where arguments were not captured, and how to change that.
-        placed: Knows where rows stand, for remarks.
     """
     flat = flattened(spans.steps, n, inputs=spans.inputs, asks=spans.asks)
     made = {
@@ -101,7 +101,7 @@ def _ties(flat: Flat, columns: dict[str, Any]) -> list[Remark]:
     return [Remark(TIED, flat.n_tied, f"trace {one_chunk(columns['trace_id'])[flat.tied].as_py()}")]
 
 
-def first_of(values: pa.Array, of: npt.NDArray[np.integer], n: int) -> pa.Array:
+def first_of(values: pa.Array, of: npt.NDArray[np.integer[Any]], n: int) -> pa.Array:
     """The first value of each of n groups that is not null.
 
     Example:
@@ -113,10 +113,10 @@ def first_of(values: pa.Array, of: npt.NDArray[np.integer], n: int) -> pa.Array:
     at[of[there]] = there
     if not len(values):
         return pa.nulls(n, values.type)
-    return one_chunk(values).take(pa.array(np.where(at < 0, 0, at), mask=at < 0))
+    return taken(values, at)
 
 
-def last_of(values: pa.Array, of: npt.NDArray[np.integer], n: int) -> pa.Array:
+def last_of(values: pa.Array, of: npt.NDArray[np.integer[Any]], n: int) -> pa.Array:
     """The last value of each of n groups that is not null."""
     back = np.arange(len(values))[::-1]
     return first_of(one_chunk(values).take(pa.array(back)), of[back], n)
@@ -134,14 +134,8 @@ def definitions(of: I64, values: pa.Array, n: int) -> pa.Array:
         return pa.nulls(n, TEXT)
     seen = pa.table({"of": of[there], "text": one_chunk(values).take(pa.array(there)), "row": there})
     first = np.sort(seen.group_by(["of", "text"]).aggregate([("row", "min")])["row_min"].to_numpy())
-    first = first[np.argsort(of[first], kind="stable")]
     trimmed = pc.utf8_trim_whitespace(one_chunk(values).take(pa.array(first)))
-    inner = pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(trimmed, 1, -1))
-    lists = pa.LargeListArray.from_arrays(pa.array(group_offsets(of[first], n)), inner)
-    joined = pc.binary_join(lists, pa.scalar(", ", TEXT))
-    whole = pc.binary_join_element_wise(pa.scalar("[", TEXT), joined, pa.scalar("]", TEXT), pa.scalar("", TEXT))
-    some = np.bincount(of[first], minlength=n) > 0
-    return pc.if_else(pa.array(some), whole, pa.scalar(None, TEXT))
+    return joined(pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(trimmed, 1, -1)), of[first], n)
 
 
 def nanoseconds(rows: Found, name: str) -> pa.Array:
@@ -158,11 +152,10 @@ def among(values: pa.Array, *known: str) -> npt.NDArray[np.bool_]:
 def numbers_of_kinds(values: pa.Array, known: dict[str, int], default: int = 0) -> npt.NDArray[np.uint8]:
     """uint8[n]: kinds of spans by their name."""
     at = numbers(pc.index_in(values, pa.array(list(known), TEXT)), default=-1)
-    return np.array([*known.values(), default], np.uint8)[at]
+    kinds = np.array([*known.values(), default], np.uint8)
+    return np.asarray(kinds[at], np.uint8)
 
 
 def chosen(mask: npt.NDArray[np.bool_], yes: pa.Array, no: pa.Array | None = None) -> pa.Array:
     """Values where the mask is true, others (null if none are given) elsewhere."""
     return pc.if_else(pa.array(mask), yes, pa.scalar(None, yes.type) if no is None else no)
-
-

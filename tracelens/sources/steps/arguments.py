@@ -12,9 +12,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_STRING, JSON_VALUE, TEXT, coded, one_chunk, texts
-from tracelens.projection import ARRAY, NONE, OBJECT, STRING, Projection, Row, run
-from tracelens.sources.steps.model import Mask
+from tracelens.columns import JSON_STRING, JSON_VALUE, TEXT, coded, one_chunk
+from tracelens.projection import ARRAY, NONE, OBJECT, STRING, Projection, Row
+from tracelens.sources.steps.model import Mask, inside
 
 LOST = "lost"
 """What ``repair`` says of arguments that lost their keys: those of the model's request are better, if there is one."""
@@ -32,7 +32,7 @@ def shapes() -> Projection:
 
 
 def recorded(given: pa.Array, form: npt.NDArray[np.uint8]) -> tuple[pa.Array, npt.NDArray[np.uint8], pa.Array]:
-    """Arguments, their form and what was done to them.
+    r"""Arguments, their form and what was done to them.
 
     ``{"input": "…"}`` is how LangChain records a tool that was called with one text: where that text is an object, in
     JSON or as Python writes it, it holds the arguments, else their key is lost. ``{"args": […], "kwargs": {…}}`` and
@@ -43,14 +43,13 @@ def recorded(given: pa.Array, form: npt.NDArray[np.uint8]) -> tuple[pa.Array, np
         form: uint8[n], see `tracelens.columns`.
 
     Example:
-        >>> texts_ = pa.array(['{"input": "{\\'a\\': 1}"}', '{"a": 2}', '{"input": "bags"}'])
+        >>> texts_ = pa.array(['{"input": "{\'a\': 1}"}', '{"a": 2}', '{"input": "bags"}'])
         >>> found = recorded(texts_, np.full(3, JSON_VALUE, np.uint8))
         >>> found[0].to_pylist(), found[2].to_pylist()
         (['{"a": 1}', '{"a": 2}', '{"input": "bags"}'], ['python_repr', None, 'lost'])
     """
     given = one_chunk(given).cast(TEXT)
-    whole = texts(given)
-    found = run(shapes(), whole.data, whole.offsets[:-1].copy(), whole.offsets[1:].copy())
+    found = inside(shapes(), given)
     top, member = found["inputs"], found["member"]
     row = top.parent.astype(np.int64)
     members = np.bincount(member.parent, minlength=top.n)
@@ -121,5 +120,3 @@ def as_json(text: str) -> str | None:
         return json.dumps(value, ensure_ascii=False, allow_nan=False) if isinstance(value, dict) else None
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         return None
-
-

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import FREE_TEXT, TEXT, one_chunk, texts, valid
+from tracelens.columns import FREE_TEXT, TEXT, one_chunk, valid
 from tracelens.projection import (
     ANYTHING,
     NONE,
@@ -29,9 +29,8 @@ from tracelens.projection import (
     Projected,
     Projection,
     Row,
-    run,
 )
-from tracelens.sources.steps.model import ASKS, I64, Mask, asks_table
+from tracelens.sources.steps.model import ASKS, I64, Mask, asks_table, inside, taken
 
 BODIES = ("", "kwargs.", "data.")
 """Where LangChain's serialisations keep the members of a message."""
@@ -151,8 +150,7 @@ def said(given: pa.Array) -> Said:
         (['f'], [None, 'Done.'])
     """
     n = len(given)
-    whole = texts(given)
-    found = run(outputs(), whole.data, whole.offsets[:-1].copy(), whole.offsets[1:].copy())
+    found = inside(outputs(), given)
     found = _first_choices(found)
     record = found["said"].parent.astype(np.int64)
     asks, words = [], [_plain(given, found)]
@@ -193,7 +191,7 @@ def _last(parts: Sequence[tuple[I64, pa.Array]], n: int, kind: pa.DataType) -> p
     there = np.flatnonzero(valid(values))
     at = np.full(n, -1, np.int64)
     at[owner[there]] = there
-    return values.take(pa.array(np.where(at < 0, 0, at), mask=at < 0)) if len(values) else pa.nulls(n, kind)
+    return taken(values, at) if len(values) else pa.nulls(n, kind)
 
 
 def _is(values: pa.Array, known: Sequence[str]) -> Mask:
@@ -285,8 +283,7 @@ def _written(rows: Found, settled: Mask) -> list[tuple[I64, pa.Table]]:
     at = np.flatnonzero(finished & _is(rows.text("finish"), ["tool_calls", "tool-calls"]))
     if not at.size:
         return []
-    inner = texts(rows.text("content").take(pa.array(at)))
-    calls = run(inner_calls(), inner.data, inner.offsets[:-1].copy(), inner.offsets[1:].copy())
+    calls = inside(inner_calls(), rows.text("content").take(pa.array(at)))
     call = calls["call"]
     message = at[calls["list"].parent[call.parent]]
     return [(message, _calls(call, np.ones(call.n, np.bool_)))] if call.n else []

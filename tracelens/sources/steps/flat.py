@@ -52,6 +52,7 @@ from tracelens.sources.steps.model import (
     UNKNOWN,
     Mask,
     joint_codes,
+    taken,
     text_codes,
 )
 from tracelens.sources.steps.order import Order, groups_of, order_of
@@ -62,8 +63,6 @@ from tracelens.sources.steps.wrapped import wrapped
 
 Inputs = Callable[[I64], pa.Array]
 """Gives the inputs of models, as JSON text, by row of the steps as they were handed over."""
-
-
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,7 @@ def flattened(steps: pa.Table, n: int, *, inputs: Inputs | None = None, asks: pa
     calls, rows, tied = _call_table(steps, wanted, made, order, n)
     silent = np.ones(len(order.kind), np.bool_)
     silent[wanted["step"].to_numpy()] = False
-    calls = _with_results(calls, rows, wanted, order, inputs, place)
+    calls = _with_results(calls, rows, order, inputs, place)
     return Flat(
         calls,
         _span_table(steps, order, rows.step, numbers(calls["call_index"])),
@@ -153,7 +152,7 @@ def _with_usage(steps: pa.Table, models: I64, *tokens: pa.Array) -> pa.Table:
             continue
         at = np.full(steps.num_rows, -1, np.int64)
         at[models] = np.arange(models.size)
-        spread = found.take(pa.array(np.where(at < 0, 0, at), mask=at < 0))
+        spread = taken(found, at)
         index = steps.schema.get_field_index(name)
         steps = steps.set_column(index, steps.schema.field(index), pc.coalesce(one_chunk(steps[name]), spread))
     return steps
@@ -219,15 +218,11 @@ def _calls_made(steps: pa.Table, wanted: pa.Table, order: Order) -> tuple[_Made,
     kind[idle] = OTHER
     kind[second] = TOOL
     keep = ~np.isin(runs, idle)
-    made = _Made(
-        np.concatenate([runs[keep], np.full(left.size, -1, np.int64)]), np.concatenate([ask[keep], left])
-    )
+    made = _Made(np.concatenate([runs[keep], np.full(left.size, -1, np.int64)]), np.concatenate([ask[keep], left]))
     return made, replace(order, kind=kind, second=second)
 
 
-def _call_table(
-    steps: pa.Table, wanted: pa.Table, made: _Made, order: Order, n: int
-) -> tuple[pa.Table, _Made, I64]:
+def _call_table(steps: pa.Table, wanted: pa.Table, made: _Made, order: Order, n: int) -> tuple[pa.Table, _Made, I64]:
     """The calls in order, the step and request of each, and the rows whose order the file alone gave."""
     owner = _owners(wanted, made)
     where = np.where(made.step >= 0, made.step, owner)
@@ -298,9 +293,7 @@ def _arguments(run: dict[str, Any], asked: dict[str, Any], made: _Made) -> tuple
     return pc.if_else(which, asked["arguments"], run["arguments"]), pa.array(form), repair
 
 
-def _with_results(
-    calls: pa.Table, made: _Made, wanted: pa.Table, order: Order, inputs: Inputs | None, place: I64
-) -> pa.Table:
+def _with_results(calls: pa.Table, made: _Made, order: Order, inputs: Inputs | None, place: I64) -> pa.Table:
     """The calls with the results that models were told, where no span ran them: the first one of the same id."""
     alone = np.flatnonzero((made.step < 0) & valid(calls["call_id"]))
     if inputs is None or not alone.size:
@@ -353,7 +346,7 @@ def _first_agents(order: Order, agents: pa.Array, n: int) -> pa.Array:
     named = named[np.argsort(-order.rank[named])]
     first = np.full(n, -1, np.int64)
     first[order.trace[named]] = named
-    return agents.take(pa.array(np.where(first < 0, 0, first), mask=first < 0)) if len(agents) else pa.nulls(n, TEXT)
+    return taken(agents, first) if len(agents) else pa.nulls(n, TEXT)
 
 
 def _first_starts(order: Order, n: int) -> pa.Array:

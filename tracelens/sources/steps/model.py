@@ -8,8 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import TEXT, numbers, one_chunk, table
+from tracelens.columns import TEXT, numbers, one_chunk, table, texts
 from tracelens.errors import InternalError
+from tracelens.projection import Projected, Projection, run
 
 I64 = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
@@ -86,6 +87,29 @@ def steps_table(n: int, **columns: Any) -> pa.Table:
 def asks_table(n: int, **columns: Any) -> pa.Table:
     """A table of `ASKS`; columns that are not given are null."""
     return table(ASKS, n, **columns)
+
+
+def inside(what: Projection, given: pa.Array) -> Projected:
+    """Project texts: row i of the outermost table is text ``parent[i]``; what is no JSON has no row.
+
+    Args:
+        what: What to look for.
+        given: str?[n].
+    """
+    whole = texts(given)
+    return run(what, whole.data, whole.offsets[:-1].copy(), whole.offsets[1:].copy())
+
+
+def taken(values: pa.Array | pa.ChunkedArray, at: npt.NDArray[np.integer[Any]]) -> pa.Array:
+    """The values at those rows, null where the row is below zero.
+
+    Example:
+        >>> taken(pa.array(["a", "b"]), np.array([1, -1])).to_pylist()
+        ['b', None]
+    """
+    if not len(values):
+        return pa.nulls(at.size, values.type)
+    return one_chunk(values).take(pa.array(np.where(at < 0, 0, at), mask=at < 0))
 
 
 def instants(values: pa.Array | pa.ChunkedArray) -> I64:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import numbers, one_chunk
-from tracelens.sources.steps.model import AGENT, UNKNOWN, I64, Mask, instants, text_codes
+from tracelens.sources.steps.model import AGENT, I64, UNKNOWN, Mask, instants, taken, text_codes
 from tracelens.sources.steps.tree import levels, nearest, parents
 
 
@@ -53,7 +53,7 @@ class Order:
             return own
         above = nearest(self.parent, agent)
         names = pc.if_else(pa.array(agent), pc.coalesce(own, one_chunk(steps["name"])), own)
-        return pc.coalesce(names, names.take(pa.array(np.where(above < 0, 0, above), mask=above < 0)))
+        return pc.coalesce(names, taken(names, above))
 
 
 def order_of(steps: pa.Table) -> Order:
@@ -78,9 +78,7 @@ def order_of(steps: pa.Table) -> Order:
     return Order(trace, numbers(steps["kind"]).copy(), parent, start, end, rank)
 
 
-def groups_of(
-    order: Order, steps: pa.Table, ran: I64, owner: I64, trace: I64
-) -> tuple[npt.NDArray[np.int32], I64]:
+def groups_of(order: Order, steps: pa.Table, ran: I64, owner: I64, trace: I64) -> tuple[npt.NDArray[np.int32], I64]:
     """The turn of each call, from 0 in each trace, and the calls whose place the file alone gave.
 
     Calls of one turn were asked for together: by one model span; by a group that the format names; or, where nothing
@@ -99,7 +97,7 @@ def groups_of(
     known = (ran >= 0) & (owner < 0)
     start = np.where(known, order.start[ran], UNKNOWN)
     parent = np.where(known, order.parent[ran], -2)
-    (group,) = text_codes(one_chunk(steps["group"]).take(pa.array(np.where(ran < 0, 0, ran), mask=ran < 0)))
+    (group,) = text_codes(taken(steps["group"], ran))
     same = np.zeros(n, np.bool_)
     same[1:] = (trace[1:] == trace[:-1]) & known[1:] & known[:-1] & (parent[1:] == parent[:-1])
     grouped = (group >= 0) & known
@@ -122,6 +120,4 @@ def _running_ends(same: Mask, end: I64) -> I64:
     ends, rank = np.unique(end, return_inverse=True)
     run = np.cumsum(~same)
     latest = np.maximum.accumulate(run * ends.size + rank)
-    return ends[latest - run * ends.size]
-
-
+    return np.asarray(ends[latest - run * ends.size], np.int64)

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import one_chunk, valid
-from tracelens.sources.steps.model import UNKNOWN, I64, Mask, joint_codes, text_codes
+from tracelens.sources.steps.model import I64, UNKNOWN, Mask, joint_codes, text_codes
 
 SPACES = r"[ \n\r\t]+"
 
@@ -147,5 +147,3 @@ def repeated(asks: pa.Table, trace: I64, rank: I64, above: I64, start: I64, end:
     at_once = known & (((start[b] < end[a]) & (start[a] <= start[b])) | timeless)
     out[one[equal & (inside | at_once)]] = True
     return out
-
-

@@ -9,8 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, texts
-from tracelens.projection import ANYTHING, NONE, STRING, Projection, Row, run
+from tracelens.columns import TEXT
+from tracelens.projection import ANYTHING, NONE, STRING, Projection, Row
+from tracelens.sources.steps.model import inside
 
 BODIES = ("", "kwargs.", "data.", "output.", "output.kwargs.", "output.data.")
 """Where LangChain's serialisations keep the members of a tool message, alone or as an ``output``."""
@@ -51,8 +52,7 @@ def results(given: pa.Array) -> Results:
         (['4', '5'], ['c', None], ['ok', None])
     """
     given = given.cast(TEXT)
-    whole = texts(given)
-    found = run(shapes(), whole.data, whole.offsets[:-1].copy(), whole.offsets[1:].copy())
+    found = inside(shapes(), given)
     top = found["result"]
     message = top.has("tool_call_id", STRING) & top.has("content", *ANYTHING)
     members = np.bincount(found["member"].parent, minlength=top.n)

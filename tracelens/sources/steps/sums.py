@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from tracelens.columns import TEXT, nullable, numbers, one_chunk, valid
-from tracelens.sources.steps.model import LLM, TOOL, I64, Mask
+from tracelens.columns import TEXT, nullable, numbers, valid
+from tracelens.sources.steps.model import I64, LLM, TOOL, Mask, taken
 from tracelens.sources.steps.order import Order
 
 
@@ -60,4 +60,4 @@ def last_texts(order: Order, models: I64, text: pa.Array, silent: Mask, n: int) 
     last[order.trace[models[good]]] = good
     if not len(text):
         return pa.nulls(n, TEXT)
-    return one_chunk(text).take(pa.array(np.where(last < 0, 0, last), mask=last < 0))
+    return taken(text, last)

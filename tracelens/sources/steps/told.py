@@ -12,15 +12,31 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, texts
-from tracelens.projection import ANYTHING, NUMBER, STRING, Found, Projection, Row, run
-from tracelens.sources.steps.model import I64
+from tracelens.columns import TEXT
+from tracelens.projection import ANYTHING, NUMBER, STRING, Found, Projection, Row
+from tracelens.sources.steps.model import I64, inside
 
-LISTS = ("[*]", "messages[*]", "messages[*][*]", "input[*]", "input.messages[*]", "args[*].messages[*]", "args[*].input[*]")
+LISTS = (
+    "[*]",
+    "messages[*]",
+    "messages[*][*]",
+    "input[*]",
+    "input.messages[*]",
+    "args[*].messages[*]",
+    "args[*].input[*]",
+)
 """Where inputs of models keep their messages."""
 
 RESULT = {
-    "call_id": ("tool_call_id", "kwargs.tool_call_id", "data.tool_call_id", "call_id", "tool_use_id", "toolCallId", "id"),
+    "call_id": (
+        "tool_call_id",
+        "kwargs.tool_call_id",
+        "data.tool_call_id",
+        "call_id",
+        "tool_use_id",
+        "toolCallId",
+        "id",
+    ),
     "type": "type",
     "role": "role",
     "content": ("content", "kwargs.content", "data.content", "output", "response", "result"),
@@ -28,7 +44,15 @@ RESULT = {
     "is_error": "is_error",
 }
 
-ANSWERING = ("tool", "function", "ToolMessage", "tool_result", "tool_call_response", "function_call_output", "tool-result")
+ANSWERING = (
+    "tool",
+    "function",
+    "ToolMessage",
+    "tool_result",
+    "tool_call_response",
+    "function_call_output",
+    "tool-result",
+)
 """Roles and types of what carries a result."""
 
 
@@ -67,8 +91,7 @@ def told(given: pa.Array) -> Told:
         >>> found.call_id.to_pylist(), found.result.to_pylist()
         (['c'], ['4'])
     """
-    whole = texts(given)
-    found = run(inputs(), whole.data, whole.offsets[:-1].copy(), whole.offsets[1:].copy())
+    found = inside(inputs(), given)
     record, message = found["input"].parent.astype(np.int64), found["message"]
     rows, tables = [], []
     for name in ("message", "part"):

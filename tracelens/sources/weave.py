@@ -1,0 +1,187 @@
+"""Weave calls (Weights & Biases): a call of an op a record, as ``calls/stream_query`` and the exports of the UI give them.
+
+The name of an op is the part of its URI before the version. An op whose kind (``attributes.weave.kind`` or
+``attributes.kind``) is ``tool`` is a call; so is an op of the name of a tool that a model asked for. Ops that return what
+a model says (``choices``, content blocks, ``candidates``) are models. Of the inputs of a method ``self`` is left out.
+Feedback on the root that holds a number becomes a tag ``weave.<type>``. The session is ``thread_id``, the case ``case_id``
+of the root's attributes.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracelens.columns import JSON_VALUE, NOT_CAPTURED, TEXT, valid
+from tracelens.projection import (
+    ANYTHING,
+    ARRAY,
+    NONE,
+    NULL,
+    NUMBER,
+    OBJECT,
+    STRING,
+    Found,
+    Projected,
+    Projection,
+    Row,
+)
+from tracelens.sources.base import Head, Sniff, Tables
+from tracelens.sources.gather import GatheredSource, Pieces
+from tracelens.sources.members import json_text, member, named, objects
+from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, numbers_of_kinds, tables_of
+from tracelens.sources.steps.arguments import recorded
+from tracelens.sources.steps.model import AGENT, LLM, MAYBE, OTHER, TOOL, inside, steps_table
+from tracelens.sources.steps.results import results
+from tracelens.sources.steps.said import root_texts
+
+KINDS = {"tool": TOOL, "llm": LLM, "agent": AGENT, "guardrail": OTHER, "scorer": OTHER, "retriever": OTHER}
+
+OP = r"^weave:///(?:.*/)?op/([^:]*)(?::.*)?$"
+"""The URI of an op: entity, project, name and version."""
+
+HIDDEN = "calls have no inputs, so arguments are unknown: export calls with their inputs, without redaction"
+
+CALL = {
+    "trace": "trace_id",
+    "id": "id",
+    "op": "op_name",
+    "parent": "parent_id",
+    "session": "thread_id",
+    "start": "started_at",
+    "end": "ended_at",
+    "kind": ("attributes.kind", "attributes.weave.kind"),
+    "case_id": "attributes.case_id",
+    "attributes": "attributes",
+    "inputs": "inputs",
+    "self": "inputs.self",
+    "output": "output",
+    "choices": ("output.choices", "output.candidates", "output.generations"),
+    "blocks": "output.content",
+    "error": "exception",
+    "status": "summary.weave.status",
+}
+
+USAGE = {"input": ("prompt_tokens", "input_tokens"), "output": ("completion_tokens", "output_tokens")}
+
+TOOLS = Projection(Row("inputs", capture={"tools": "tools"}))
+
+
+class Weave(GatheredSource):
+    """Calls of Weave."""
+
+    name = "weave"
+    title = "Weave calls: JSON lines or an array, a call of an op a record"
+    seen = False
+    sample = "weave.jsonl"
+    keys = Projection(Row("line", capture={"trace": "trace_id"}))
+    projection = Projection(
+        Row(
+            "line",
+            capture=CALL,
+            rows=[
+                Row("argument", "inputs.*"),
+                Row("usage", "summary.usage.*", USAGE),
+                Row("score", "summary.weave.feedback[*]", {"name": "feedback_type", "value": "payload.output"}),
+            ],
+        )
+    )
+
+    def sniff(self, head: Head) -> Sniff:
+        """Objects with ``op_name``, ``started_at`` and ``inputs``."""
+        found = [record for record in head.records if isinstance(record, dict)]
+        if any({"op_name", "started_at", "inputs"} <= record.keys() for record in found):
+            return Sniff(97, "records have op_name, started_at and inputs")
+        return Sniff(0, "records have no op_name with started_at and inputs")
+
+    def tables(self, pieces: Pieces) -> Tables:
+        """The tables of whole traces."""
+        spans = spans_of(pieces.found, pieces.trace.astype(np.int64), pieces.n_traces)
+        return tables_of(spans, pieces.columns(), pieces.n_traces, HIDDEN)
+
+
+def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
+    """What the calls of ops say."""
+    line, usage = found["line"], found["usage"]
+    kind = _kinds(line)
+    tool = (kind == TOOL) | (kind == MAYBE)
+    given, form = _inputs(found)
+    arguments, form, repair = recorded(chosen(tool, given), form)
+    outputs = line.text("output", *ANYTHING)
+    gave = results(chosen(tool, outputs))
+    error = line.text("error", *ANYTHING)
+    said = line.text("status")
+    went = pc.if_else(pa.array(among(said, "success")), pa.scalar("ok", TEXT), pa.scalar(None, TEXT))
+    failed = pc.or_(pc.is_valid(error), pa.array(among(said, "error")))
+    root = line.has("parent", NONE, NULL)
+    steps = steps_table(
+        line.n,
+        trace=trace,
+        span_id=line.text("id"),
+        parent_id=line.text("parent"),
+        kind=kind,
+        name=pc.replace_substring_regex(line.text("op"), OP, r"\1"),
+        model=first_of(usage.text("@key"), usage.parent, line.n),
+        start=nanoseconds(line, "start"),
+        end=nanoseconds(line, "end"),
+        status=pc.if_else(failed, pa.scalar("error", TEXT), pc.coalesce(gave.status, went)),
+        error=pc.coalesce(error, pc.if_else(pc.equal(gave.status, "error"), gave.text, pa.scalar(None, TEXT))),
+        arguments=arguments,
+        arguments_form=form,
+        repair=repair,
+        call_id=gave.call_id,
+        output=chosen(tool, gave.text, outputs),
+        input_tokens=first_of(usage.integer("input"), usage.parent, line.n),
+        output_tokens=first_of(usage.integer("output"), usage.parent, line.n),
+    )
+    score = found["score"]
+    of_root = root[score.parent]
+    return Spans(
+        steps,
+        inputs=lambda rows: given.take(pa.array(rows)),
+        columns={
+            "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
+            "case_id": first_of(chosen(root, line.text("case_id", STRING, NUMBER)), trace, n),
+        },
+        tags=[
+            member("attributes", first_of(chosen(root, line.text("attributes", OBJECT)), trace, n)),
+            named(
+                "weave.",
+                chosen(of_root, score.text("name")),
+                json_text(score, "value", NUMBER),
+                trace[score.parent],
+            ),
+        ],
+        answers=first_of(root_texts(outputs.filter(pa.array(root))), trace[root], n),
+        tools=(trace, _tools(given, kind == LLM)),
+    )
+
+
+def _kinds(line: Found) -> npt.NDArray[np.uint8]:
+    """uint8[n]: kinds of ops, models also by what they return."""
+    kind = numbers_of_kinds(pc.utf8_lower(line.text("kind")), KINDS, MAYBE)
+    speaks = line.has("choices", ARRAY) | line.has("blocks", ARRAY)
+    kind[(kind == MAYBE) & speaks] = LLM
+    return kind
+
+
+def _inputs(found: Projected) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
+    """The inputs of ops without ``self``."""
+    line, argument = found["line"], found["argument"]
+    given, form = line.arguments("inputs")
+    form = np.where(line.has("inputs", NONE, NULL), np.uint8(NOT_CAPTURED), form).astype(np.uint8)
+    bound = ~line.has("self", NONE)
+    if bound.any():
+        rest = objects(line.n, [named("", argument.text("@key"), json_text(argument, "@"), argument.parent)])
+        given = chosen(bound, pc.coalesce(rest, pa.scalar("{}", TEXT)), given)
+        form[bound] = JSON_VALUE
+    return given, form
+
+
+def _tools(given: pa.Array, model: npt.NDArray[np.bool_]) -> pa.Array:
+    """The tools that models were offered."""
+    rows = np.flatnonzero(model & valid(given))
+    top = inside(TOOLS, given.take(pa.array(rows)))["inputs"]
+    return first_of(top.text("tools", ARRAY), rows[top.parent], len(given))
