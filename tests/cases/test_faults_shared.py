@@ -14,9 +14,16 @@ from tests.run.scoring import SETS, by_trace, grouped, pair_counts, write
 
 ELSEWHERE = {
     "B01": {"invariant": "pairing: test_an_early_call_does_not_take_a_later_ones_exact_partner"},
+    "B02": dict.fromkeys(
+        ("calls", "pairs_optimal", "accuracy_optimal", "strict", "provenance"),
+        "spans: test_one_call_in_a_message_and_in_a_span_of_its_own",
+    ),
     "B04": dict.fromkeys(("row_20481", "row_20482"), "reading: test_a_late_value_keeps_its_type"),
     "B06": {"accuracy": "evidence: test_what_could_not_be_scored_stays_out_of_means_and_is_counted"},
     "B08": dict.fromkeys(("state", "milestones", "route"), "evidence: test_a_check_without_a_question_never_passes"),
+    "B11": dict.fromkeys(
+        ("calls", "tool_catalogue", "strict", "unknown_tool_errors"), "spans: test_definitions_of_tools_are_no_calls"
+    ),
     "B12": dict.fromkeys(
         ("arguments", "arguments_raw_kept", "arguments_error", "json_values_found"),
         "reading: test_broken_arguments_are_neither_empty_nor_repaired",
@@ -40,6 +47,9 @@ ELSEWHERE = {
     "B20": dict.fromkeys(
         ("tool_schema_status", "rows", "agent_blamed", "other_tools"),
         "schema: test_a_broken_schema_blames_nobody_and_stops_nothing",
+    ),
+    "B23": dict.fromkeys(
+        ("calls", "result", "arguments_source", "pairs_optimal"), "spans: test_arguments_in_events_count"
     ),
     "B26": dict.fromkeys(("schema_errors", "formats_not_enforceable"), "schema: test_formats_are_enforced")
     | {"lint": "schema: test_a_format_that_nobody_can_check_is_a_warning"},
@@ -77,10 +87,7 @@ ELSEWHERE = {
 """Fields of a case that are not one number of one trace, and the tests that hold them."""
 
 WAITING = {
-    "B02": "input of spans: one call in a message and in a span of its own",
-    "B11": "input of spans: definitions of tools on them",
     "B21": "input of another provider's messages: calls without ids",
-    "B23": "input of spans: arguments in their events",
 }
 """Cases about formats that are not read yet."""
 

@@ -25,6 +25,7 @@ from tracelens.sources.langsmith import LangSmith
 from tracelens.sources.mlflow import MLflow
 from tracelens.sources.native import Native
 from tracelens.sources.openai_agents import OpenAIAgents
+from tracelens.sources.otlp import Otlp
 from tracelens.sources.phoenix import Phoenix
 from tracelens.sources.table import CallTable
 from tracelens.sources.taubench import TauBench
@@ -34,6 +35,7 @@ SOURCES: tuple[Source, ...] = (
     Native(),
     Chat(),
     TauBench(),
+    Otlp(),
     LangSmith(),
     Langfuse(),
     LangfuseChat(),

@@ -1,0 +1,214 @@
+"""What is known of a trace beside its calls: agent, session, times, tools, usage and the final answer."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracelens.columns import TEXT, TIME, numbers, valid
+from tracelens.sources.gather import digests_of
+from tracelens.sources.otlp.attributes import Mask, nullable_sum, scattered
+from tracelens.sources.otlp.dialects import AGENT, LLM, OPENINFERENCE, PYDANTIC_AI, TRACEAI, VERCEL_AI
+from tracelens.sources.otlp.messages import Requested
+from tracelens.sources.otlp.spans import Spans, climb
+
+I64 = npt.NDArray[np.int64]
+
+TOKENS = ("input_tokens", "output_tokens")
+
+
+def trace_columns(spans: Spans, asked: Requested, agents: pa.Array, used: dict[str, pa.Array]) -> dict[str, Any]:
+    """The columns of `tracelens.columns.TRACES`.
+
+    Args:
+        spans: The spans.
+        asked: The calls that models asked for.
+        agents: str?[spans], the agent that each names.
+        used: See `usage`.
+    """
+    columns = spans.pieces.columns()
+    n = spans.pieces.n_traces
+    by_start = np.lexsort((np.arange(spans.n), spans.start, spans.trace))
+    known = np.zeros(n, np.bool_)
+    known[spans.trace[spans.known | (asked_in(spans, asked))]] = True
+    first = _first(spans, by_start, spans.start > 0, n)
+    start = np.where(first >= 0, spans.start[np.maximum(first, 0)], 0) if spans.n else np.zeros(n, np.int64)
+    columns |= {
+        "has_calls": known,
+        "session_id": _field(spans, by_start, spans.row("session"), n),
+        "agent": _agents(spans, by_start, agents, n),
+        "case_id": _cases(spans, by_start, n),
+        "started_at": pa.array(start // 1000, mask=start <= 0).cast(TIME),
+        "tags": _tags(spans, by_start, n),
+        "tools": tools(spans, by_start, n),
+        "final_answer": _answers(spans, asked, n),
+    }
+    model = spans.kind == LLM
+    outer = model & (climb(spans.parent, model) < 0)
+    if outer.any():
+        calls = np.bincount(spans.trace[outer], minlength=n)
+        columns["llm_calls"] = pa.array(calls, mask=calls == 0)
+        for name, values in used.items():
+            columns[name] = nullable_sum(values, spans.trace, outer, n)
+    return columns
+
+
+def asked_in(spans: Spans, asked: Requested) -> Mask:
+    """bool[spans]: those whose messages ask for calls."""
+    out = np.zeros(spans.n, np.bool_)
+    out[asked.span] = True
+    return out
+
+
+def usage(spans: Spans) -> dict[str, pa.Array]:
+    """Tokens and cost of each model span."""
+    model = spans.kind == LLM
+    out = {name: spans.attributes.whole(spans.row(name, model)) for name in TOKENS}
+    cost = spans.attributes.number(spans.row("cost", model))
+    out["cost"] = pc.if_else(pc.greater_equal(cost, 0.0), cost, pa.scalar(None, pa.float64()))
+    return out
+
+
+def _first(spans: Spans, order: I64, wanted: Mask, n: int) -> I64:
+    """int64[traces]: the first of the wanted spans of each trace in an order, -1 for none."""
+    rows = order[wanted[order]][::-1]
+    out = np.full(n, -1, np.int64)
+    out[spans.trace[rows]] = rows
+    return out
+
+
+def _field(spans: Spans, order: I64, row: I64, n: int) -> pa.Array:
+    """str?[traces]: an attribute of the first span that has it."""
+    first = _first(spans, order, row >= 0, n)
+    return spans.attributes.text(np.where(first >= 0, row[np.maximum(first, 0)], -1)) if spans.n else pa.nulls(n, TEXT)
+
+
+def _agents(spans: Spans, order: I64, agents: pa.Array, n: int) -> pa.Array:
+    """The agent that the first agent span names, else the first one that any span names."""
+    named = valid(agents)
+    first = _first(spans, order, named & (spans.kind == AGENT), n)
+    first = np.where(first >= 0, first, _first(spans, order, named, n))
+    return agents.take(pa.array(np.maximum(first, 0), mask=first < 0)) if spans.n else pa.nulls(n, TEXT)
+
+
+def _cases(spans: Spans, order: I64, n: int) -> pa.Array:
+    given = _field(spans, order, spans.attributes.row(("tracelens.case_id", "case_id")), n)
+    return pc.coalesce(given, _of_labels(spans, order, 3, n))
+
+
+def _of_labels(spans: Spans, order: I64, part: int, n: int) -> pa.Array:
+    """str?[traces]: a part of the label of the first span."""
+    texts = [label.split("\n")[part] or None for label in spans.pieces.block.labels]
+    first = _first(spans, order, np.ones(spans.n, np.bool_), n)
+    return pa.array(texts, TEXT).take(pa.array(spans.scope[first]))
+
+
+def _tags(spans: Spans, order: I64, n: int) -> pa.Array:
+    """``{"service": …}``, the name of the service that the first span came from."""
+    services = _of_labels(spans, order, 2, n).dictionary_encode()
+    written = [json.dumps({"service": text}, ensure_ascii=False) for text in services.dictionary.to_pylist()]
+    return pa.array(written, TEXT).take(services.indices)
+
+
+def _answers(spans: Spans, asked: Requested, n: int) -> pa.Array:
+    """The final answer: as the outermost agent says it, else the last text of a model that asks for no call."""
+    order = np.lexsort((np.arange(spans.n), spans.start, spans.trace))
+    row = spans.row("answer", (spans.kind == AGENT))
+    first_hand = _field(spans, order, np.where(spans.of(PYDANTIC_AI, VERCEL_AI), row, -1), n)
+    may = valid(asked.said) & ~asked_in(spans, asked) & ((spans.kind == LLM) | spans.is_log)
+    depth = spans.depth(spans.kind == AGENT)
+    lowest = np.full(n, 1 << 30)
+    np.minimum.at(lowest, spans.trace[may], depth[may])
+    may &= depth == lowest[spans.trace] if spans.n else may
+    by_end = np.lexsort((np.arange(spans.n), spans.end, spans.trace))
+    last = np.full(n, -1, np.int64)
+    rows = by_end[may[by_end]]
+    last[spans.trace[rows]] = rows
+    there = np.flatnonzero(last >= 0)
+    said = scattered(asked.said.take(pa.array(last[there])), there, n)
+    second_hand = _field(spans, order, np.where(spans.of(OPENINFERENCE, TRACEAI), row, -1), n)
+    return pc.coalesce(first_hand, said, second_hand)
+
+
+def tools(spans: Spans, order: I64, n: int) -> pa.Array:
+    """Recorded tool definitions of each trace as the JSON text of a list; equal ones once."""
+    row = spans.row("definitions")
+    texts: dict[int, list[str]] = {}
+    _collect(spans, row[order], texts)
+    _collect(spans, _numbered(spans, r"llm.tools."), texts)
+    for trace, name, schema in _of_tool_spans(spans):
+        texts.setdefault(trace, []).append(
+            f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {schema}}}'
+        )
+    out: list[str | None] = [None] * n
+    joined: dict[tuple[str, ...], str | None] = {}
+    for trace, parts in texts.items():
+        key = tuple(dict.fromkeys(parts))
+        if key not in joined:
+            joined[key] = _list_of(key)
+        out[trace] = joined[key]
+    return pa.array(out, TEXT)
+
+
+def _numbered(spans: Spans, start: str) -> I64:
+    """Attributes whose keys are ``llm.tools.N.tool.json_schema``, by number."""
+    keys = [key for key in spans.attributes.keys if key and key.startswith(start) and key.endswith(".tool.json_schema")]
+    keys.sort(key=lambda key: (len(key), key))
+    rows = [spans.attributes.rows_of(key) for key in keys]
+    return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+
+
+def _collect(spans: Spans, rows: I64, texts: dict[int, list[str]]) -> None:
+    """Add the distinct texts of attributes to those of their traces; equal ones are known by their bytes."""
+    rows = rows[rows >= 0]
+    if not rows.size:
+        return
+    attributes = spans.attributes
+    cell = attributes.found.cells("@")
+    digests = digests_of(attributes.found.data, cell.start[rows].astype(np.int64), cell.end[rows].astype(np.int64))
+    _, first, which = np.unique(digests, axis=0, return_index=True, return_inverse=True)
+    written = attributes.text(rows[first]).to_pylist()
+    trace = spans.trace[attributes.owner[rows]]
+    pairs = np.unique(trace * first.size + which.ravel(), return_index=True)[1]
+    for k in np.sort(pairs):
+        text = written[which.ravel()[k]]
+        if text:
+            texts.setdefault(int(trace[k]), []).append(text)
+
+
+def _of_tool_spans(spans: Spans) -> list[tuple[int, str, str]]:
+    """Trace, tool and schema, where tool spans bring the schema of their parameters along."""
+    at = np.flatnonzero(spans.attributes.row(("tool.parameters",)) >= 0)
+    if not at.size:
+        return []
+    schema = spans.attributes.text(spans.attributes.row(("tool.parameters",))[at]).dictionary_encode()
+    name = pc.coalesce(spans.text("tool").take(pa.array(at)), spans.name.take(pa.array(at))).dictionary_encode()
+    codes = np.stack([spans.trace[at], numbers(name.indices, default=-1), numbers(schema.indices, default=-1)])
+    distinct = np.unique(codes, axis=1).T.tolist()
+    names, schemas = name.dictionary.to_pylist(), schema.dictionary.to_pylist()
+    return [
+        (t, names[k], schemas[s]) for t, k, s in distinct if k >= 0 and s >= 0 and schemas[s].lstrip().startswith("{")
+    ]
+
+
+def _list_of(parts: tuple[str, ...]) -> str | None:
+    """One list out of lists and single definitions; what is no JSON is left out."""
+    good = []
+    for part in parts:
+        try:
+            found = json.loads(part)
+        except ValueError:
+            continue
+        text = part.strip()
+        if isinstance(found, list) and any(isinstance(item, str) for item in found):
+            good += [item for item in found if isinstance(item, str)]
+        elif isinstance(found, list) and found:
+            good.append(text[1:-1])
+        elif isinstance(found, dict):
+            good.append(text)
+    return f"[{', '.join(good)}]" if good else None
