@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -106,6 +107,15 @@ class Found:
         data[end : end + PADDING] = 0
         return text_array(data, offsets, valid)
 
+    def json(self, name: str) -> pa.LargeStringArray:
+        """Cells as JSON text, strings with their quotes; a cell that is not there is null, and so is null."""
+        cell = self.cells(name)
+        inset = (cell.raw & KIND_MASK) == STRING
+        raw = np.where(inset, np.uint8(OBJECT), cell.raw & KIND_MASK)
+        column = Cells(raw, cell.start - inset.astype(np.int32), cell.end + inset.astype(np.int32))
+        table = Table(self.table.name, self.table.parent, 0, {name: 0})
+        return Found(self.data, table, self.parent, [column]).text(name, *ANYTHING)
+
     def integer(self, name: str) -> pa.Int64Array:
         """Numbers with a whole value within int64; other cells are null."""
         cell = self.cells(name)
@@ -142,6 +152,11 @@ class Found:
         out, valid = np.empty(self.n, np.int64), np.empty(self.n, np.bool_)
         cells.take_times(self.data, cell.raw, cell.start, cell.end, out, valid)
         return pa.array(out, mask=~valid).cast(TIME)
+
+    def taken(self, rows: npt.NDArray[np.integer[Any]]) -> Found:
+        """Those rows, in that order; their parents stay what they were."""
+        taken = [Cells(c.raw[rows], c.start[rows], c.end[rows]) for c in self.columns]
+        return Found(self.data, self.table, self.parent[rows], taken)
 
     def without(self, keep: npt.NDArray[np.bool_], parent: npt.NDArray[np.int32]) -> Found:
         """The rows that ``keep`` says, with the given new parents of those rows."""

@@ -20,18 +20,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import (
-    CALLS,
     FREE_TEXT,
     TEXT,
     TRACES,
     group_offsets,
-    numbers,
+    offsets_of,
     one_chunk,
     positions_in,
     table,
-    valid,
 )
-from tracelens.kernels.join import join_results
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
@@ -56,8 +53,7 @@ from tracelens.sources.envelope import (
     trace_columns,
 )
 from tracelens.sources.oddities import Oddities
-
-Mask = npt.NDArray[np.bool_]
+from tracelens.sources.talk import I64, Asked, Mask, Results, call_table, is_in, last_said
 
 KNOWN_STATUSES = ("ok", "success", "error")
 """What a result message may say of its call: that it went well, in two ways, or that it did not."""
@@ -142,12 +138,8 @@ class Chat(JsonSource):
         line = records.found["line"]
         talk = conversation(records.found)
         odd = Oddities(records)
-        columns = trace_columns(records, line, odd)
+        columns = trace_columns(records, line, odd, stand_in="id")
         _note_statuses(records.found["message"], odd)
-        if columns["id_given"].null_count or not pc.all(columns["id_given"]).as_py():
-            own = pc.if_else(columns["id_given"], pa.scalar(None, TEXT), line.text("id", STRING, NUMBER))
-            columns["trace_id"] = pc.coalesce(own, columns["trace_id"])
-            columns["id_given"] = pc.or_(columns["id_given"], pc.is_valid(own))
         columns["tags"] = pc.coalesce(columns["tags"], line.text("metadata", OBJECT))
         columns["has_calls"] = np.ones(line.n, np.bool_)
         columns["final_answer"] = pc.coalesce(columns["final_answer"], talk.final_answer)
@@ -177,63 +169,59 @@ class Conversation:
         calls: See `tracelens.columns.CALLS`.
         final_answer: str?[traces].
         llm_calls: int64[traces], the assistant messages.
-        result: int64[calls]: the message that holds a call's result, -1 for none.
     """
 
     calls: pa.Table
     final_answer: pa.Array
     llm_calls: pa.Array
-    result: npt.NDArray[np.int64]
 
 
 def conversation(found: Projected) -> Conversation:
     """Read the messages of projected conversations."""
     message, n = found["message"], found.top.n
     role = message.text("role")
-    is_assistant = _is(role, "assistant")
+    is_assistant = is_in(role, "assistant")
     turns = group_offsets(message.parent[is_assistant], n)
     turn = np.full(message.n, -1, np.int32)
     turn[is_assistant] = positions_in(turns)
-    content = _contents(found)
-    calls, at = _requested(found, is_assistant, turn)
-    result = _results(calls, at, message, role)
-    answered = result >= 0
-    index = pa.array(np.where(answered, result, 0), mask=~answered)
-    calls = calls.set_column(CALLS.get_field_index("result"), CALLS.field("result"), content.take(index))
-    status = _statuses(message).take(index)
-    calls = calls.set_column(CALLS.get_field_index("status"), CALLS.field("status"), status)
-    asked = np.zeros(message.n, np.bool_)
-    asked[at] = True
-    answers = _final_answers(message, content, is_assistant & ~asked, n)
-    return Conversation(calls, answers, pa.array(np.diff(turns)), result)
+    asked = _requested(found, is_assistant, turn)
+    calls, _ = call_table(asked, _results(found, role), n)
+    said = np.flatnonzero(is_assistant & _has_text(found))
+    trace = message.parent[said].astype(np.int64)
+    answers = last_said(trace, turn[said], asked, n, lambda rows: _contents(found, said[rows]))
+    return Conversation(calls, answers, pa.array(np.diff(turns)))
 
 
-def _is(values: pa.Array, *texts: str) -> Mask:
-    known = pc.is_in(values, pa.array(texts, TEXT))
-    return np.asarray(known.to_numpy(zero_copy_only=False), np.bool_)
-
-
-def _contents(found: Projected) -> pa.Array:
-    """The text of every message: a string's contents, the texts of content parts together, JSON text otherwise."""
+def _has_text(found: Projected) -> Mask:
+    """bool[messages]: which have a text that is not empty, in whatever form."""
     message, part = found["message"], found["part"]
-    content = message.text("content", STRING, OBJECT, NUMBER, TRUE, FALSE)
+    cell = message.cells("content")
+    some = message.has("content", STRING) & (cell.end > cell.start)
+    some |= message.has("content", OBJECT, NUMBER, TRUE, FALSE)
+    if part.n:
+        cell = part.cells("text")
+        some[part.parent[part.has("text", STRING) & (cell.end > cell.start)]] = True
+    return some
+
+
+def _contents(found: Projected, rows: I64) -> pa.Array:
+    """The text of some messages: a string's contents, the texts of content parts together, JSON text otherwise."""
+    message, part = found["message"].taken(rows), found["part"]
+    content = message.text("content", *ANYTHING)
     if not part.n:
         return content
-    offsets = pa.array(group_offsets(part.parent, message.n))
-    plain = pc.coalesce(part.text("text"), pa.scalar("", TEXT))
-    said = pa.LargeListArray.from_arrays(offsets, one_chunk(plain))
-    some = part.has("text", STRING)
-    texts = np.zeros(message.n, np.bool_)
-    texts[part.parent[some]] = True
-    joined = pc.binary_join(said, pa.scalar("", TEXT))
-    raw = message.text("content", ARRAY)
-    return pc.if_else(pa.array(texts), joined, pc.coalesce(content, raw))
+    first = group_offsets(part.parent, found["message"].n)
+    counts = np.diff(first)[rows]
+    inside = np.repeat(first[:-1][rows] - offsets_of(counts)[:-1], counts) + np.arange(counts.sum())
+    mine = part.taken(inside)
+    plain = pc.coalesce(mine.text("text"), pa.scalar("", TEXT))
+    said = pa.LargeListArray.from_arrays(pa.array(offsets_of(counts)), one_chunk(plain))
+    texts = np.bincount(np.repeat(np.arange(rows.size), counts), mine.has("text", STRING), rows.size) > 0
+    return pc.if_else(pa.array(texts), pc.binary_join(said, pa.scalar("", TEXT)), content)
 
 
-def _requested(
-    found: Projected, is_assistant: Mask, turn: npt.NDArray[np.int32]
-) -> tuple[pa.Table, npt.NDArray[np.int64]]:
-    """The calls that assistant messages ask for, and the message of each; both ways of asking, in order."""
+def _requested(found: Projected, is_assistant: Mask, turn: npt.NDArray[np.int32]) -> Asked:
+    """The calls that assistant messages ask for, both ways of asking, in order."""
     message, call, legacy = found["message"], found["call"], found["legacy"]
     asks = is_assistant[call.parent]
     older = is_assistant[legacy.parent] & legacy.has("@", OBJECT)
@@ -242,18 +230,8 @@ def _requested(
     if older.any():
         order = np.argsort(at, kind="stable")
         at, rows = at[order], rows.take(order)
-    trace = message.parent[at]
     columns = {name: one_chunk(rows[name]) for name in rows.column_names}
-    calls = table(
-        CALLS,
-        at.size,
-        trace=trace.astype(np.uint32),
-        call_index=positions_in(group_offsets(trace, found.top.n)),
-        turn=turn[at],
-        depth=np.zeros(at.size, np.int32),
-        **columns,
-    )
-    return calls, at
+    return Asked(message.parent[at].astype(np.int64), at, turn[at], columns)
 
 
 def _modern(call: Found) -> pa.Table:
@@ -288,25 +266,17 @@ def _older(legacy: Found) -> pa.Table:
     )
 
 
-def _results(calls: pa.Table, at: npt.NDArray[np.int64], message: Found, role: pa.Array) -> npt.NDArray[np.int64]:
-    """int64[calls]: the message with each call's result, -1 for none; joined by id, or by name where there is none."""
-    answers = np.flatnonzero(_is(role, "tool", "function"))
-    ids = message.text("tool_call_id", STRING, NUMBER).take(pa.array(answers))
-    names = message.text("name").take(pa.array(answers))
-    codes = _codes(one_chunk(calls["call_id"]), ids)
-    unnamed = codes < 0
-    if unnamed.any():
-        codes[unnamed] = codes.size + _codes(one_chunk(calls["name"]), names)[unnamed]
-    taken = np.full(at.size, -1, np.int64)
-    trace = message.parent.astype(np.int64)
-    join_results(trace[at], at, codes[: at.size], trace[answers], answers, codes[at.size :], taken)
-    return np.where(taken >= 0, answers[taken], -1) if answers.size else taken
+def _results(found: Projected, role: pa.Array) -> Results:
+    """The messages with a call's result."""
+    message = found["message"]
+    at = np.flatnonzero(is_in(role, "tool", "function"))
+    mine = message.taken(at)
 
+    def columns(rows: I64) -> dict[str, pa.Array]:
+        return {"result": _contents(found, at[rows]), "status": _statuses(mine.taken(rows))}
 
-def _codes(of_calls: pa.Array, of_results: pa.Array) -> npt.NDArray[np.int64]:
-    """int64[calls + results]: equal texts have equal numbers below their count; -1 for null."""
-    both = pa.concat_arrays([of_calls, of_results]).dictionary_encode()
-    return numbers(both.indices, default=-1).astype(np.int64)
+    ids = mine.text("tool_call_id", STRING, NUMBER)
+    return Results(mine.parent.astype(np.int64), at, ids, mine.text("name"), columns)
 
 
 def _statuses(message: Found) -> pa.Array:
@@ -323,15 +293,6 @@ def _note_statuses(message: Found, odd: Oddities) -> None:
     odd.note_unless(message, "is_error", "flag", TRUE, FALSE)
     given = ~message.has("status", NONE, NULL)
     if given.any():
-        results = _is(message.text("role"), "tool", "function")
-        strange = results & given & ~_is(message.text("status"), *KNOWN_STATUSES)
+        results = is_in(message.text("role"), "tool", "function")
+        strange = results & given & ~is_in(message.text("status"), *KNOWN_STATUSES)
         odd.note(message, strange, "status", f"is none of {', '.join(KNOWN_STATUSES)} and counts as unknown")
-
-
-def _final_answers(message: Found, content: pa.Array, may_answer: Mask, n: int) -> pa.Array:
-    """The last text of each trace among the messages that may be an answer."""
-    length = np.asarray(pc.fill_null(pc.binary_length(content), 0).to_numpy(zero_copy_only=False))
-    rows = np.flatnonzero(may_answer & valid(content) & (length > 0))
-    last = np.full(n, -1, np.int64)
-    last[message.parent[rows]] = rows
-    return content.take(pa.array(np.where(last < 0, 0, last), mask=last < 0)) if message.n else pa.nulls(n, TEXT)

@@ -93,7 +93,9 @@ def _usable_arguments(rows: Found) -> npt.NDArray[np.bool_]:
     return good
 
 
-def trace_columns(records: Records, line: Found, odd: Oddities, *, made_up: bool = True) -> dict[str, Any]:
+def trace_columns(
+    records: Records, line: Found, odd: Oddities, *, made_up: bool = True, stand_in: str | None = None
+) -> dict[str, Any]:
     """The columns of `tracelens.columns.TRACES` that a record's shared fields give.
 
     Args:
@@ -101,10 +103,13 @@ def trace_columns(records: Records, line: Found, odd: Oddities, *, made_up: bool
         line: Their outermost table.
         odd: Is told of values that are not what they should be.
         made_up: Whether a record without a ``trace_id`` gets one from its file and place.
+        stand_in: The column that stands in for ``trace_id``, where a format has one.
     """
     block = records.block
     given = line.text("trace_id", STRING, NUMBER)
     given = pc.if_else(pc.equal(given, ""), pa.scalar(None, TEXT), given)
+    if stand_in is not None and given.null_count:
+        given = pc.coalesce(given, line.text(stand_in, STRING, NUMBER))
     lines = records.lines
     columns: dict[str, Any] = {
         "trace": np.arange(line.n, dtype=np.uint32),

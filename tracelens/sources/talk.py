@@ -1,0 +1,346 @@
+"""What conversations of every format have in common: calls, their results, turns, the final answer.
+
+A format says which of its rows are calls, results and texts, in which order they stand, and what their columns hold;
+everything else is done here. Formats whose messages hold calls as a list of their own use `call_table` and `last_said`;
+those whose messages are made of blocks, or that are flat lists of items, describe them as a `Stream` of units.
+
+A result belongs to a call of the same trace, by id and, where one of them has no id, by name. Ids are not trusted
+alone: an id that comes again names the later call, see `tracelens.kernels.join`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tracelens.columns import (
+    CALLS,
+    TEXT,
+    bytes_and_offsets,
+    group_offsets,
+    numbers,
+    offsets_of,
+    one_chunk,
+    positions_in,
+    table,
+    text_array,
+    valid,
+)
+from tracelens.kernels.join import join_results
+from tracelens.projection import Found
+
+I64 = npt.NDArray[np.int64]
+I32 = npt.NDArray[np.int32]
+U8 = npt.NDArray[np.uint8]
+Mask = npt.NDArray[np.bool_]
+
+CALL, SERVED, RESULT, SAID, THOUGHT, HEARD, BESIDE = range(7)
+"""Kinds of units: a call; a call that the model's provider ran and answered in the same place; a result; text of the
+model; something else of the model; something the model was told; something that is no part of the conversation."""
+
+
+def is_in(values: pa.Array, *texts: str) -> Mask:
+    """bool[n]: which texts are among those; null is not.
+
+    Example:
+        >>> is_in(pa.array(["a", None, "b"], TEXT), "a").tolist()
+        [True, False, False]
+    """
+    found = pc.is_in(values, pa.array(texts, TEXT))
+    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+
+
+def chosen(mask: Mask, text: str) -> pa.Array:
+    """That text where the mask is true, else null.
+
+    Example:
+        >>> chosen(np.array([True, False]), "server").to_pylist()
+        ['server', None]
+    """
+    return pc.if_else(pa.array(mask), pa.scalar(text, TEXT), pa.scalar(None, TEXT))
+
+
+def spread(values: pa.Array, there: Mask) -> pa.Array:
+    """The values at the rows where the mask is true, null elsewhere.
+
+    Example:
+        >>> spread(pa.array(["a", "b"], TEXT), np.array([True, False, True])).to_pylist()
+        ['a', None, 'b']
+    """
+    if there.all():
+        return values
+    if values.type != TEXT or not len(values):
+        return values.take(pa.array(np.where(there, np.cumsum(there) - 1, 0), mask=~there))
+    data, offsets = bytes_and_offsets(values)
+    sizes = np.zeros(there.size, np.int64)
+    sizes[there] = np.diff(offsets)
+    known = there.copy()
+    known[there] = valid(values)
+    return text_array(data, offsets_of(sizes) + offsets[0], known)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The calls of conversations, in order.
+
+    Attributes:
+        trace: int64[calls], ascending.
+        at: int64[calls], ascending: number of the message that asks.
+        turn: int32[calls].
+        columns: Columns of `tracelens.columns.CALLS`; those of results only where a call brings its own.
+    """
+
+    trace: I64
+    at: I64
+    turn: I32
+    columns: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The results of calls, in order.
+
+    Attributes:
+        trace: int64[results], ascending.
+        at: int64[results], ascending: number of the message that holds it, counted as for calls.
+        call_id: str?[results].
+        name: str?[results].
+        columns: Gives ``result``, ``status`` and ``error`` (or some of them) of the results at some rows.
+    """
+
+    trace: I64
+    at: I64
+    call_id: pa.Array
+    name: pa.Array
+    columns: Callable[[I64], Mapping[str, pa.Array]]
+
+
+def call_table(asked: Asked, results: Results, n: int) -> tuple[pa.Table, I64]:
+    """The calls with their results.
+
+    A call that failed and has no error of its own has its result as the error.
+
+    Args:
+        asked: The calls.
+        results: The results.
+        n: Number of traces.
+
+    Returns:
+        A table, see `tracelens.columns.CALLS`, and int64[calls]: the row of each call's result, -1 for none.
+    """
+    taken = _joined(asked, results)
+    columns = dict(asked.columns)
+    answered = taken >= 0
+    if answered.any():
+        for name, values in results.columns(taken[answered]).items():
+            found = spread(one_chunk(values), answered)
+            columns[name] = pc.coalesce(columns[name], found) if name in columns else found
+    if "status" in columns and "result" in columns:
+        failed = pc.equal(columns["status"], "error")
+        if pc.any(failed, min_count=0).as_py():
+            why = pc.if_else(failed, columns["result"], pa.scalar(None, TEXT))
+            columns["error"] = pc.coalesce(columns["error"], why) if "error" in columns else why
+    calls = table(
+        CALLS,
+        asked.at.size,
+        trace=asked.trace.astype(np.uint32),
+        call_index=positions_in(group_offsets(asked.trace, n)),
+        turn=pa.array(asked.turn, mask=asked.turn < 0),
+        **{"malformed": np.zeros(asked.at.size, np.bool_), "depth": np.zeros(asked.at.size, np.int32), **columns},
+    )
+    return calls, taken
+
+
+def _joined(asked: Asked, results: Results) -> I64:
+    """int64[calls]: the result of each call, -1 for none; by id, and by name for results without an id."""
+    taken = np.full(asked.at.size, -1, np.int64)
+    if not asked.at.size or not results.at.size:
+        return taken
+    ids = one_chunk(results.call_id)
+    _join(asked, results, _codes(one_chunk(asked.columns["call_id"]), ids), taken, np.flatnonzero(valid(ids)))
+    nameless = np.flatnonzero(~valid(ids))
+    if nameless.size:
+        _join(asked, results, _codes(one_chunk(asked.columns["name"]), one_chunk(results.name)), taken, nameless)
+    return taken
+
+
+def _join(asked: Asked, results: Results, codes: I64, taken: I64, rows: I64) -> None:
+    """Give calls without a result one of those rows, by code."""
+    if not rows.size:
+        return
+    n = asked.at.size
+    free = np.flatnonzero(taken < 0)
+    found = np.full(free.size, -1, np.int64)
+    join_results(
+        asked.trace[free],
+        2 * asked.at[free],
+        codes[:n][free],
+        results.trace[rows],
+        2 * results.at[rows] + 1,  # a result may stand in the message that asked
+        codes[n:][rows],
+        found,
+    )
+    taken[free] = np.where(found >= 0, rows[found], -1)
+
+
+def _codes(of_calls: pa.Array, of_results: pa.Array) -> I64:
+    """int64[calls + results]: equal texts have equal numbers from 0; a null has a number below 0 of its own."""
+    both = pa.concat_arrays([of_calls, of_results]).dictionary_encode()
+    codes = numbers(both.indices, default=-1).astype(np.int64)
+    unknown = np.flatnonzero(codes < 0)
+    codes[unknown] = -1 - unknown
+    return codes
+
+
+def last_said(
+    trace: npt.NDArray[Any], turn: npt.NDArray[Any], asked: Asked, n: int, text: Callable[[I64], pa.Array]
+) -> pa.Array:
+    """The final answer of each trace: the texts of its last turn that has any and asks for no call, together.
+
+    Args:
+        trace: int[texts], ascending: texts of the model that are not empty.
+        turn: int[texts].
+        asked: The calls.
+        n: Number of traces.
+        text: Gives the texts at some rows.
+
+    Returns:
+        str?[traces].
+    """
+    key = trace.astype(np.int64) << 32 | turn.astype(np.int64)
+    rows = np.flatnonzero(~np.isin(key, asked.trace << 32 | asked.turn))
+    last = np.full(n, -1, np.int64)
+    np.maximum.at(last, trace[rows], key[rows])
+    rows = rows[key[rows] == last[trace[rows]]]
+    counts = np.bincount(trace[rows], minlength=n)
+    texts = one_chunk(text(rows))
+    if counts.max(initial=0) > 1:
+        lists = pa.LargeListArray.from_arrays(pa.array(offsets_of(counts)), pc.coalesce(texts, pa.scalar("", TEXT)))
+        return pc.if_else(pa.array(counts > 0), pc.binary_join(lists, pa.scalar("", TEXT)), pa.scalar(None, TEXT))
+    return spread(texts, counts > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """Conversations as units in order: blocks of messages, messages that are plain text, or items.
+
+    Attributes:
+        trace: int64[units], ascending.
+        message: int64[units], number of the message that a unit belongs to.
+        kind: uint8[units], see `CALL` and the others.
+        row: int64[units], row of the blocks' (or items') table, -1 where a unit is a message of plain text.
+    """
+
+    trace: I64
+    message: I64
+    kind: U8
+    row: I64
+
+    def where(self, *kinds: int) -> I64:
+        """The units of those kinds."""
+        return np.flatnonzero(np.isin(self.kind, kinds))
+
+    def turns(self) -> I32:
+        """int32[units]: number of the turn in its trace; -1 before the first one, and for units beside.
+
+        A turn begins where the model says something after it was told something, or in another message.
+        """
+        turn = np.full(self.kind.size, -1, np.int32)
+        units = np.flatnonzero(self.kind != BESIDE)
+        kind, trace, message = self.kind[units], self.trace[units], self.message[units]
+        of_model = np.isin(kind, (CALL, SERVED, SAID, THOUGHT))
+        begins = of_model.copy()
+        goes_on = np.isin(kind[:-1], (CALL, SAID, THOUGHT)) & (message[1:] == message[:-1]) & (trace[1:] == trace[:-1])
+        begins[1:] &= ~goes_on
+        count = np.cumsum(begins)
+        first = np.searchsorted(trace, trace)
+        turn[units] = count - (count[first] - begins[first]) - 1
+        return turn
+
+
+def stream_of(message: Found, block: Found, of_blocks: U8, of_texts: U8, trace: npt.NDArray[Any]) -> Stream:
+    """The units of messages that are made of blocks or are plain text.
+
+    Args:
+        message: The messages, in order.
+        block: Their blocks.
+        of_blocks: uint8[blocks], kind of each block.
+        of_texts: uint8[messages], kind of each message as a whole; `BESIDE` where it has blocks.
+        trace: int[messages].
+    """
+    plain = np.flatnonzero(of_texts != BESIDE)
+    at = np.concatenate([block.parent.astype(np.int64), plain])
+    row = np.concatenate([np.arange(block.n), np.full(plain.size, -1, np.int64)])
+    kind = np.concatenate([of_blocks, of_texts[plain]])
+    if plain.size and block.n:
+        order = np.argsort(at, kind="stable")
+        at, row, kind = at[order], row[order], kind[order]
+    return Stream(trace[at].astype(np.int64), at, kind, row)
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a format reads the units of a `Stream`; every function is given rows.
+
+    Attributes:
+        asks: Columns of `tracelens.columns.CALLS` of the blocks that are calls.
+        answers: ``call_id`` and ``name`` of the blocks that are results (or null), and what they say of their call.
+        says: The texts of units, by unit.
+    """
+
+    asks: Callable[[I64], Mapping[str, Any]]
+    answers: Callable[[I64], Mapping[str, Any]]
+    says: Callable[[I64], pa.Array]
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """What conversations hold, by trace.
+
+    Attributes:
+        calls: See `tracelens.columns.CALLS`.
+        final_answer: str?[traces].
+        turn: int32[units], see `Stream.turns`.
+        asked: int64[calls], the unit of each call.
+        answered: int64[calls], the unit of its result, -1 for none.
+    """
+
+    calls: pa.Table
+    final_answer: pa.Array
+    turn: I32
+    asked: I64
+    answered: I64
+
+
+def read_stream(stream: Stream, told: Told, n: int, may_answer: Mask | None = None) -> Talk:
+    """The calls and the answers of conversations.
+
+    Args:
+        stream: Their units.
+        told: How to read them.
+        n: Number of traces.
+        may_answer: bool[units]: texts that may be the final answer; all that the model said if None.
+    """
+    turn = stream.turns()
+    calls, results, said = stream.where(CALL, SERVED), stream.where(RESULT), stream.where(SAID)
+    asked = Asked(stream.trace[calls], stream.message[calls], turn[calls], told.asks(stream.row[calls]))
+    answers = told.answers(stream.row[results])
+    about = {name: values for name, values in answers.items() if name not in {"call_id", "name"}}
+    given = Results(
+        stream.trace[results],
+        stream.message[results],
+        answers["call_id"],
+        answers["name"],
+        lambda rows: {name: one_chunk(values).take(pa.array(rows)) for name, values in about.items()},
+    )
+    rows, taken = call_table(asked, given, n)
+    if may_answer is not None:
+        said = said[may_answer[said]]
+    final = last_said(stream.trace[said], turn[said], asked, n, lambda rows: told.says(said[rows]))
+    return Talk(rows, final, turn, calls, np.where(taken >= 0, results[taken] if results.size else -1, -1))
