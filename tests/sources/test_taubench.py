@@ -49,6 +49,14 @@ def test_a_run_is_a_trace_with_its_golden_actions(tmp_path):
     assert {t["final_answer"] for t in got["traces"]} == {"done"}
 
 
+def test_runs_without_reward_and_trial_have_no_tags(tmp_path):
+    some = run(0, 0)
+    less = {key: value for key, value in some.items() if key not in {"reward", "trial"}}
+    path = tmp_path / "runs.json"
+    path.write_text(json.dumps([some, less]))
+    assert [t["tags"] for t in read(path)["traces"]] == ['{"reward": 0.5, "trial": 0}', None]
+
+
 def test_several_files_keep_their_runs_apart(tmp_path):
     for name in ("a.json", "b.json"):
         (tmp_path / name).write_text(json.dumps([run(0, 0)]))

@@ -95,7 +95,7 @@ def _prefixes(seen: Seen) -> list[str]:
 
 def _tools(seen: Seen) -> str:
     """Tools without a recorded schema, each with one that was inferred; and remarks on those with several."""
-    blocks = [block for name, tool in sorted(seen.tools.items()) for block in _tool(name, tool)]
+    blocks = [block for name, tool in sorted(seen.tools.items()) for block in _tool(name, tool, seen)]
     if not any("schema = " in block for block in blocks):
         return "\n\n".join(blocks)
     head = [
@@ -106,7 +106,13 @@ def _tools(seen: Seen) -> str:
     return "\n\n".join(["\n".join(head), *blocks])
 
 
-def _tool(name: str, tool: SeenTool) -> Iterator[str]:
+def _alias(name: str, seen: Seen) -> str:
+    """How interfaces that allow no dots in names write a tool's name; empty where that is no other, free name."""
+    plain = name.replace(".", "_")
+    return "" if plain == name or plain in seen.tools else plain
+
+
+def _tool(name: str, tool: SeenTool, seen_tools: Seen) -> Iterator[str]:
     title = f"[tools.{toml.key(name)}]"
     seen = f"  # {counted(tool.calls, 'call')}" + (
         f", expected {counted(tool.expected, 'time')}" if tool.expected else ""
@@ -117,6 +123,8 @@ def _tool(name: str, tool: SeenTool) -> Iterator[str]:
                 f"# The traces record {tool.definitions} different schemas of {toml.text(name)}; the first was kept.\n"
                 '# schemas_from = "trace", at the top, checks each trace by its own.'
             )
+        if alias := _alias(name, seen_tools):
+            yield f"{title}\naliases = [{toml.text(alias)}]  # where names may have no dots"
         return
     if tool.definition is not None or tool.texts or not tool.shape.objects:
         yield f"{title}{seen}\nknown = true  # no schema: its arguments are not checked"

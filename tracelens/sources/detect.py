@@ -14,10 +14,14 @@ import numpy as np
 from tracelens.columns import Batch, Before, padded
 from tracelens.errors import InputError, UsageError, did_you_mean, shown_type
 from tracelens.kernels.records import BEFORE, split_elements
+from tracelens.sources.adk import AdkEval, AdkLegacyEval, AdkSession
+from tracelens.sources.atif import Atif
 from tracelens.sources.base import Head, Options, Sniff, Source
+from tracelens.sources.bfcl import BfclAnswers, BfclQuestions, BfclResults
 from tracelens.sources.chat import Chat
 from tracelens.sources.deepeval import DeepEval
 from tracelens.sources.files import File, find_files
+from tracelens.sources.inspect_ai import Inspect
 from tracelens.sources.io import BLOCK, Layout, read_head
 from tracelens.sources.langfuse import Langfuse
 from tracelens.sources.langfuse_chat import LangfuseChat
@@ -25,9 +29,12 @@ from tracelens.sources.langsmith import LangSmith
 from tracelens.sources.mlflow import MLflow
 from tracelens.sources.native import Native
 from tracelens.sources.openai_agents import OpenAIAgents
+from tracelens.sources.openhands import OpenHands
 from tracelens.sources.otlp import Otlp
 from tracelens.sources.phoenix import Phoenix
+from tracelens.sources.swe_agent import MiniSweAgent, SweAgent
 from tracelens.sources.table import CallTable
+from tracelens.sources.tau2 import Tau2Results, Tau2Tasks
 from tracelens.sources.taubench import TauBench
 from tracelens.sources.weave import Weave
 
@@ -44,6 +51,19 @@ SOURCES: tuple[Source, ...] = (
     DeepEval(),
     Phoenix(),
     Weave(),
+    Tau2Results(),
+    Tau2Tasks(),
+    BfclResults(),
+    BfclQuestions(),
+    BfclAnswers(),
+    AdkEval(),
+    AdkLegacyEval(),
+    AdkSession(),
+    Inspect(),
+    Atif(),
+    SweAgent(),
+    MiniSweAgent(),
+    OpenHands(),
     CallTable(),
 )
 """All formats, in the order in which lists show them."""
@@ -215,13 +235,13 @@ def head_of(file: File) -> Head:
     for size in (1 << 18, 1 << 22, 1 << 26):
         start = read_head(file.path, size)
         head = _head(file, start)
-        if head.records or len(start) < size or start.startswith(b"PAR1"):
+        if head.records or len(start) < size or start.startswith((b"PAR1", b"PK\x03\x04")):
             break
     return head
 
 
 def _head(file: File, start: bytes) -> Head:
-    if start.startswith(b"PAR1"):
+    if start.startswith((b"PAR1", b"PK\x03\x04")):
         return Head(file, "lines", [], start)
     text = start.lstrip()
     first, _, rest = text.partition(b"\n")

@@ -16,7 +16,7 @@ from typing import Any
 
 from tracelens.errors import InputError, did_you_mean
 
-SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet")
+SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".eval", ".traj")
 COMPRESSED = (".gz", ".zst", ".zstd")
 
 

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from tracelens.columns import CALLS, EXPECTED, TEXT, TRACES, group_offsets, positions_in, table
 from tracelens.projection import ANYTHING, ARRAY, NONE, NULL, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
+from tracelens.sources.alike import joined
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.chat import conversation, message_faults, messages_at
 
@@ -96,7 +97,7 @@ def _tags(line: Found) -> pa.Array:
     for name in ("reward", "trial"):
         value = line.text(name, *[kind for kind in ANYTHING if kind != STRING])
         parts.append(pc.binary_join_element_wise(pa.scalar(f'"{name}"', TEXT), value, pa.scalar(": ", TEXT)))
-    inner = pc.binary_join_element_wise(*parts, pa.scalar(", ", TEXT), null_handling="skip")
+    inner = joined(*parts, by=", ")
     return pc.binary_join_element_wise(pa.scalar("{", TEXT), inner, pa.scalar("}", TEXT), pa.scalar("", TEXT))
 
 
