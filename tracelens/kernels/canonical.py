@@ -9,8 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from tracelens.kernels.containers import digest_containers
+from tracelens.kernels.dates import is_date
 from tracelens.kernels.digest import (
     FREE,
+    N_PLAIN_DATE,
     R_DEFAULT,
     R_EXACT,
     R_SLOW,
@@ -45,6 +47,13 @@ def node_of(tape: Tape, trie: RuleTrie, node: np.ndarray, root: int, e: int) -> 
         if trie.child_hash[child] == tape.key_hash[e]:
             return np.int64(trie.child_node[child])
     return np.int64(-1)
+
+
+@inlined
+def is_plain_date(buf: np.ndarray, tape: Tape, e: int) -> bool:
+    """Whether a string is a date, and nothing around it."""
+    start = np.int64(tape.start[e])
+    return tape.end[e] - start == 10 and is_date(buf, start)
 
 
 @lean
@@ -121,7 +130,9 @@ def digest_values(
                 containers[n_containers] = e
                 n_containers += 1
             left = 0
-            if rule == R_SLOW:
+            if rule == R_SLOW and not (
+                kind == STRING and rules.flags[at] & N_PLAIN_DATE and is_plain_date(buf, values, e)
+            ):
                 left = np.int64(rules.slow[at]) + 2
             elif kind == STRING:
                 rule = R_EXACT if rule == R_EXACT else R_DEFAULT

@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.check_number import NO, UNSURE, YES
 from tracelens.kernels.context import (
@@ -36,8 +35,11 @@ from tracelens.kernels.context import (
     get,
     put,
 )  # fmt: skip
+from tracelens.kernels.dates import is_date
 from tracelens.kernels.hash import hash_key_bytes
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.memory import (
+    byte_pointer,
     bytes_at,
     load_i32,
     load_i64,
@@ -86,7 +88,7 @@ class Memory(NamedTuple):
     used: np.ndarray
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def same_bytes(a: int, i: int, b: int, j: int, length: int) -> bool:
     """Whether two runs of bytes, padded, are equal."""
     a, b = a + i, b + j
@@ -98,7 +100,7 @@ def same_bytes(a: int, i: int, b: int, j: int, length: int) -> bool:
     return length == 0 or differ << np.uint64(64 - 8 * length) == 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def plain_text(data: int, start: int, end: int, flags: int, scratch: int) -> tuple[int, int, int]:
     """The contents without escapes, as an address with start and end; decoded into ``scratch`` where there are some."""
     if flags & ESCAPED == 0:
@@ -111,7 +113,7 @@ def plain_text(data: int, start: int, end: int, flags: int, scratch: int) -> tup
     return scratch, 0, stop
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_points(data: int, start: int, end: int, flags: int) -> int:
     """The length of a string in code points."""
     if flags & (ESCAPED | NON_ASCII) == 0:
@@ -131,7 +133,7 @@ def count_points(data: int, start: int, end: int, flags: int) -> int:
     return count
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def run_automaton(data: int, start: int, end: int, state: int, c: int) -> int:
     """Run ASCII contents through an automaton: `YES` or `NO`."""
     for k in range(start, end):
@@ -142,7 +144,7 @@ def run_automaton(data: int, start: int, end: int, state: int, c: int) -> int:
     return YES if load_u8(get(c, P_MARKS), state) & (ENDS | STOP_YES) else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def two_digits(data: int, k: int) -> int:
     """The number of two decimal digits, or a large one where they are none."""
     a, b = load_u8(data, k) - 48, load_u8(data, k + 1) - 48
@@ -151,32 +153,10 @@ def two_digits(data: int, k: int) -> int:
     return 1000
 
 
-@njit(nogil=True, cache=True)
-def is_date(data: int, start: int) -> bool:
-    """Whether ten bytes are ``YYYY-MM-DD``, a day of the calendar from year 1 on."""
-    century, year = two_digits(data, start), two_digits(data, start + 2)
-    month, day = two_digits(data, start + 5), two_digits(data, start + 8)
-    if (
-        load_u8(data, start + 4) != 45
-        or load_u8(data, start + 7) != 45
-        or century > 99
-        or year > 99
-        or century + year == 0
-    ):
-        return False
-    if month < 1 or month > 12 or day < 1:
-        return False
-    if month == 2:
-        whole = century * 100 + year
-        leap = whole % 4 == 0 and (whole % 100 != 0 or whole % 400 == 0)
-        return day <= (29 if leap else 28)
-    return day <= (30 if month == 4 or month == 6 or month == 9 or month == 11 else 31)
-
-
-@njit(nogil=True, cache=True)
+@kernel
 def is_date_time(data: int, start: int, end: int) -> bool:
     """Whether a text is plainly ``YYYY-MM-DDThh:mm:ss[.f](Z|±hh:mm)``; false says nothing."""
-    if end - start < 20 or not is_date(data, start) or load_u8(data, start + 10) != 84:
+    if end - start < 20 or not is_date(byte_pointer(data), start) or load_u8(data, start + 10) != 84:
         return False
     if load_u8(data, start + 13) != 58 or load_u8(data, start + 16) != 58:
         return False
@@ -197,7 +177,7 @@ def is_date_time(data: int, start: int, end: int) -> bool:
     return two_digits(data, k + 1) <= 23 and two_digits(data, k + 4) <= 59
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def is_uuid(data: int, start: int, end: int) -> bool:
     """Whether a text is plainly 8-4-4-4-12 hexadecimal digits; false says nothing."""
     if end - start != 36:
@@ -212,7 +192,7 @@ def is_uuid(data: int, start: int, end: int) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def glance(data: int, start: int, end: int, flags: int, way: int, state: int, c: int) -> int:
     """What can be said about contents at a glance: `YES`, `NO` or `UNSURE`."""
     if flags & (ESCAPED | NON_ASCII) or way == ASK:
@@ -220,7 +200,7 @@ def glance(data: int, start: int, end: int, flags: int, way: int, state: int, c:
     if way == AUTOMATON:
         return run_automaton(data, start, end, state, c)
     if way == DATE:
-        return YES if end - start == 10 and is_date(data, start) else UNSURE
+        return YES if end - start == 10 and is_date(byte_pointer(data), start) else UNSURE
     if way == DATE_TIME:
         return YES if is_date_time(data, start, end) else UNSURE
     if way == UUID:
@@ -231,7 +211,7 @@ def glance(data: int, start: int, end: int, flags: int, way: int, state: int, c:
     return NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def recall(data: int, start: int, end: int, check: int, c: int) -> int:
     """What is remembered about contents: `YES`, `NO`, or `UNSURE` and they are noted as a question.
 
@@ -265,7 +245,7 @@ def recall(data: int, start: int, end: int, check: int, c: int) -> int:
     return UNSURE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_text(data: int, start: int, end: int, first: int, mask: int, c: int) -> int:
     """The number of the text that equals decoded contents in the hash table that begins at ``first``, or -1."""
     size = end - start

@@ -27,6 +27,8 @@ R_SET = 5
 # Flags of a node.
 N_NULL_IS_MISSING = 1
 N_HAS_DEFAULT = 2
+N_PLAIN_DATE = 4
+"""Under `R_SLOW`: the value is a date, and one that is written plainly is what it stands for."""
 
 # Seeds keep kinds apart: the string "1" is not the number 1 (`numbers.SEED_NUMBER`).
 SEED_STRING = np.uint64(0x53)
@@ -43,7 +45,7 @@ class RuleTrie(NamedTuple):
         child_node: int32, node of a named child.
         element: int32[n], node of array elements, or -1.
         rule: uint8[n], `R_DEFAULT` ….
-        flags: uint8[n], `N_NULL_IS_MISSING`, `N_HAS_DEFAULT`.
+        flags: uint8[n], `N_NULL_IS_MISSING`, `N_HAS_DEFAULT`, `N_PLAIN_DATE`.
         slow: int32[n], id of the rule list where the rule is `R_SLOW`.
         default_hi: uint64[n], digest of the default value.
         default_lo: uint64[n], its low half.

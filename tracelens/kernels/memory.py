@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import carray, njit, types
+from numba import carray, types
 from numba.extending import intrinsic
+
+from tracelens.kernels.jit import kernel
 
 # Under `_load` and `_store`: how a value lies in memory, and what it becomes.
 _BYTE = (ir.IntType(8), types.int64)
@@ -111,7 +113,7 @@ def store_u64(typing: Any, address: Any, index: Any, value: Any) -> Any:  # noqa
 
 
 @intrinsic
-def _byte_pointer(typing: Any, address: Any) -> Any:  # noqa: ARG001 - as above
+def byte_pointer(typing: Any, address: Any) -> Any:  # noqa: ARG001 - as above
     """An address as a pointer to bytes."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:  # noqa: ARG001 - fixed by Numba
@@ -120,10 +122,10 @@ def _byte_pointer(typing: Any, address: Any) -> Any:  # noqa: ARG001 - as above
     return types.CPointer(types.uint8)(types.int64), codegen
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def bytes_at(address: int, size: int) -> np.ndarray:
     """The ``uint8`` array of ``size`` bytes at an address, for functions that take arrays."""
-    return carray(_byte_pointer(address), size)
+    return carray(byte_pointer(address), size)
 
 
 def address_of(array: np.ndarray) -> int:

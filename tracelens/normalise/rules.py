@@ -20,6 +20,7 @@ from tracelens import columns
 from tracelens.kernels.digest import (
     N_HAS_DEFAULT,
     N_NULL_IS_MISSING,
+    N_PLAIN_DATE,
     R_DEFAULT,
     R_EXACT,
     R_IGNORE,
@@ -280,7 +281,13 @@ def _code(node: Node, *, is_root: bool) -> int:
 
 
 def _flags(rule: Rule) -> int:
-    return (N_NULL_IS_MISSING if rule.null_is_missing else 0) | (N_HAS_DEFAULT if rule.default is not None else 0)
+    is_date = rule.steps == (Step("date"),) and rule.array == "ordered" and not rule.ignore
+    flags = (
+        (N_NULL_IS_MISSING, rule.null_is_missing),
+        (N_HAS_DEFAULT, rule.default is not None),
+        (N_PLAIN_DATE, is_date),
+    )
+    return sum(flag for flag, holds in flags if holds)
 
 
 def _fill_defaults(program: RuleProgram, defaults: Sequence[tuple[int, str]]) -> None:
