@@ -13,9 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 from tracelens.kernels.parallel import any_joined, best_order
 from tracelens.kernels.sequence import B1, I32, I64, U64, WORD, places_of_names, step_row
 from tracelens.kernels.words import inlined, pointer
@@ -75,7 +74,7 @@ def next_status(a: I32, i: int, a_left: int, e: I32, j: int, e_left: int, word: 
     return UNEXPECTED if keeps else MISSING
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _turned(codes: I32) -> I32:
     """The codes from the last to the first."""
     out = np.empty(codes.size, np.int32)
@@ -91,7 +90,7 @@ def _copy_line(line: U64, to: U64) -> None:
         to[w] = line[w]
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def align(a: I32, e: I32, out_a: I64, out_e: I64, out_status: I64) -> int:
     """Align two lists.
 
@@ -186,7 +185,7 @@ def align_short(
     return steps
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def align_long(a: I32, joined: B1, e: I32, unit: int, at: int, out: Steps) -> int:
     """Align one unit of any size, parallel calls in the order that matches most; returns how many steps."""
     order, codes = np.empty(a.size, np.int64), np.empty(a.size, np.int32)
@@ -215,7 +214,7 @@ def align_short_units(units: I64, a_code: I32, e_code: I32, lines: U64, steps: S
     return at
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def align_units(units: I64, a_code: I32, joined: B1, e_code: I32, lines: U64, steps: Steps) -> int:
     """Align every unit, parallel calls in the order that matches most.
 

@@ -7,17 +7,16 @@ in the worst case and much less where a row finds a free column it likes best.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 
 I64 = NDArray[np.int64]
 B1 = NDArray[np.bool_]
 FAR = np.iinfo(np.int64).max
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def heaviest(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64]:
     """The assignment of greatest weight (Hungarian method, shortest augmenting paths).
 
@@ -96,7 +95,7 @@ def _grow(
         nearest = via
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def solve(weight: I64, row_type: I64, column_type: I64) -> tuple[I64, I64, I64, I64]:
     """A best assignment, padded to a square with nobodies.
 

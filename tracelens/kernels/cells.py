@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tracelens.kernels.lanes import LANES, copy_lanes
 from tracelens.kernels.project import FLAG_SHIFT
 from tracelens.kernels.scan import BACKSLASHES, ESCAPED, INTEGER, NUMBER, STRING, decode_escape
 from tracelens.kernels.words import byte_at, byte_mask, inlined, lean, load8, pointer, store8, trailing_zeros
@@ -36,6 +37,16 @@ def copy_bytes(source: Any, start: int, end: int, target: Any, pos: int) -> int:
 
 
 @inlined
+def copy_text(source: Any, start: int, end: int, target: Any, pos: int) -> int:
+    """`copy_bytes` sixteen at a time, and so with as many bytes written behind the last as words.PADDING says."""
+    i = start
+    while i < end:
+        copy_lanes(source, i, target, pos + i - start)
+        i += LANES
+    return pos + end - start
+
+
+@inlined
 def unescape(source: Any, start: int, end: int, target: Any, pos: int) -> int:
     """`kernels.scan.decode_string`, eight bytes at a time up to the next backslash (both padded)."""
     i = start
@@ -49,6 +60,13 @@ def unescape(source: Any, start: int, end: int, target: Any, pos: int) -> int:
         if ahead < 8 and i < end:
             i, pos = decode_escape(source, i, target, pos)
     return pos
+
+
+@lean
+def look_up(raw: np.ndarray, table: np.ndarray, out: np.ndarray) -> None:
+    """What a table, uint8[256], says of each cell's kind and flags, to uint8[n]."""
+    for r in range(raw.size):
+        out[r] = table[raw[r]]
 
 
 @lean
@@ -86,7 +104,7 @@ def take_texts(
             if raw[r] & (KIND | ESCAPE) == STRING + 1 | ESCAPE:
                 pos = unescape(buf, start[r], end[r], target, pos)
             else:
-                pos = copy_bytes(buf, start[r], end[r], target, pos)
+                pos = copy_text(buf, start[r], end[r], target, pos)
         offsets[r + 1] = pos
     return pos
 

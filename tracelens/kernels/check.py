@@ -40,6 +40,7 @@ from tracelens.kernels.context import (
     get,
     put,
 )  # fmt: skip
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.memory import load_i32, load_i64, load_u8, store_i64
 from tracelens.kernels.scan import STRING
 
@@ -56,7 +57,7 @@ FRESH = 3
 MORE = 4
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def visit(c: int, constants: int, node: int, item: int) -> int:
     """Do all operations of a node on a value (or key): `YES`, `NO` (inside a frame) or `UNSURE`."""
     if item >= 0:
@@ -93,7 +94,7 @@ def set_frame(c: int, column: int, value: int) -> None:
     store_i64(get(c, R_FRAMES), 7 * (get(c, DEPTH) - 1) + column, value)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def step_choice(c: int, op: int, result: int) -> int:
     """The next step of ``anyOf`` or ``oneOf``."""
     first, place = op_of(c, op, 1), frame_of(c, F_NEXT)
@@ -111,7 +112,7 @@ def step_choice(c: int, op: int, result: int) -> int:
     return YES if frame_of(c, F_COUNT) == 1 else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def step_contains(c: int, op: int, result: int) -> int:
     """The next step of ``contains``; extra = number of matching elements, -1 for too many."""
     least, most, array = op_of(c, op, 2), op_of(c, op, 3), frame_of(c, F_ITEM)
@@ -135,7 +136,7 @@ def step_contains(c: int, op: int, result: int) -> int:
     return YES if count >= least else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def step(c: int, op: int, result: int) -> int:
     """Go on with a frame after a part of it came out as ``result``: `MORE` to do, or how the frame comes out."""
     code = op_of(c, op, 0)
@@ -154,7 +155,7 @@ def step(c: int, op: int, result: int) -> int:
     return YES
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def advance(c: int, result: int) -> None:
     """Go on with the innermost frame, and outwards as long as frames come out as failures."""
     while True:
@@ -175,7 +176,7 @@ def advance(c: int, result: int) -> None:
         result = NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def open_frame(c: int, op: int, item: int) -> bool:
     """Open the frame of an operation; false where there is no room."""
     if get(c, DEPTH) >= get(c, R_FRAMES_ROOM):
@@ -192,7 +193,7 @@ def open_frame(c: int, op: int, item: int) -> bool:
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def check_value(c: int, constants: int, root: int, entry: int) -> int:
     """Run the machine on one value: `YES`, or `UNSURE`; errors are in the events."""
     put(c, TOP, 0)
@@ -220,7 +221,7 @@ def check_value(c: int, constants: int, root: int, entry: int) -> int:
     return UNSURE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def check_values(c: int, constants: int, texts: np.ndarray, roots: np.ndarray, begin: int, state: np.ndarray) -> int:
     """Check one text after the other, from ``texts[begin]`` on.
 

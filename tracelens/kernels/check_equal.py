@@ -24,6 +24,7 @@ from tracelens.kernels.context import (
     T_START,
     get,
 )  # fmt: skip
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.memory import load_i32, load_u8, load_u64
 from tracelens.kernels.scan import ARRAY, DEAD, ESCAPED, FALSE, KEY_ESCAPED, NUMBER, OBJECT, STRING, TRUE
 
@@ -31,7 +32,7 @@ from tracelens.kernels.scan import ARRAY, DEAD, ESCAPED, FALSE, KEY_ESCAPED, NUM
 MANY = 4096
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def same_number(a: int, i: int, i_end: int, i_flags: int, b: int, j: int, j_end: int, j_flags: int) -> int:
     """Whether two number literals have one value."""
     if i_end - i == j_end - j and same_bytes(a, i, b, j, i_end - i):
@@ -49,7 +50,7 @@ def same_number(a: int, i: int, i_end: int, i_flags: int, b: int, j: int, j_end:
     return YES if found == 0 else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def same_string(
     a: int, i: int, i_end: int, i_flags: int, b: int, j: int, j_end: int, j_flags: int, scratch: int, scratch_2: int
 ) -> bool:
@@ -61,7 +62,7 @@ def same_string(
     return p_end - p_start == q_end - q_start and same_bytes(p, p_start, q, q_start, p_end - p_start)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def same_scalar(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int) -> int:
     """Whether two values of one kind, neither a container, are equal."""
     kind = load_u8(get(ta, T_KIND), i)
@@ -83,7 +84,7 @@ def key_escapes(t: int, entry: int) -> int:
     return ESCAPED if load_u8(get(t, T_FLAGS), entry) & KEY_ESCAPED else 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_member(ta: int, i: int, tb: int, container: int, scratch: int, scratch_2: int) -> int:
     """The live member of an object that has the key of entry ``i``, or -1."""
     j = container + 1
@@ -104,7 +105,7 @@ def find_member(ta: int, i: int, tb: int, container: int, scratch: int, scratch_
     return -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def push_pairs(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int, pairs: list[tuple[int, int]]) -> bool:
     """Note the pairs of children that must be equal; false where two containers differ already."""
     if load_i32(get(ta, T_SIZE), i) != load_i32(get(tb, T_SIZE), j):
@@ -124,7 +125,7 @@ def push_pairs(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int, p
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def same_value(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int) -> int:
     """Whether two values are equal, containers included: `YES`, `NO` or `UNSURE`."""
     kind = load_u8(get(ta, T_KIND), i)
@@ -150,7 +151,7 @@ def same_value(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int) -
     return UNSURE if unsure else YES
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def all_unique(t: int, array: int, scratch: int, scratch_2: int) -> int:
     """Whether no two elements of an array are equal: `YES`, `NO` or `UNSURE`."""
     n = load_i32(get(t, T_SIZE), array)
@@ -177,7 +178,7 @@ def all_unique(t: int, array: int, scratch: int, scratch_2: int) -> int:
     return UNSURE if unsure else YES
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def has_booleans(t: int, container: int) -> bool:
     """Whether a boolean stands anywhere inside a container."""
     for entry in range(container + 1, load_i32(get(t, T_NEXT), container)):

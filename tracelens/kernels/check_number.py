@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.memory import load_u8
 from tracelens.kernels.scan import INTEGER
 
@@ -29,7 +29,7 @@ LESS, LESS_EQUAL, GREATER, GREATER_EQUAL = range(4)
 POWERS = np.array([10.0**k for k in range(23)])
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def read_decimal(data: int, start: int, end: int) -> tuple[int, int, bool, bool]:
     """A number as ``(m, e, negative, cut)``: its size is ``m * 10**e``.
 
@@ -68,7 +68,7 @@ def read_decimal(data: int, start: int, end: int) -> tuple[int, int, bool, bool]
     return m, e + pending, negative, cut
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def read_exponent(data: int, k: int, end: int) -> int:
     """The number after the ``e``, clamped to a million either way."""
     negative = load_u8(data, k) == 45
@@ -81,7 +81,7 @@ def read_exponent(data: int, k: int, end: int) -> int:
     return -value if negative else value
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def read_double(data: int, start: int, end: int) -> tuple[float, int]:
     """A number's value and how good it is: `EXACT` (what Python reads), `NEAR` (within `SLACK`) or `UNKNOWN`.
 
@@ -105,7 +105,7 @@ def read_double(data: int, start: int, end: int) -> tuple[float, int]:
     return (-value if negative else value), quality
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def is_integer(data: int, start: int, end: int, flags: int) -> int:
     """Whether a number is an integer in the sense of JSON Schema: 1 and 1.0 are, 1.5 is not."""
     if flags & INTEGER:
@@ -119,7 +119,7 @@ def is_integer(data: int, start: int, end: int, flags: int) -> int:
     return NO if distance > abs(value) * 2.0 * SLACK else UNSURE
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def read_integer(data: int, start: int, end: int, flags: int) -> int:
     """The integer that a number is to Python, where it has at most 18 digits; else `NO_INTEGER`."""
     m, e, negative, cut = read_decimal(data, start, end)
@@ -135,7 +135,7 @@ def read_integer(data: int, start: int, end: int, flags: int) -> int:
     return -m if negative else m
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def order(data: int, start: int, end: int, flags: int, value: float, quality: int, bound: float, integer: int) -> int:
     """-1, 0 or 1 as a number is less than, equal to or greater than an exact one; `UNSURE` (2) otherwise.
 
@@ -154,7 +154,7 @@ def order(data: int, start: int, end: int, flags: int, value: float, quality: in
     return (value > bound) - (value < bound)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def compare(data: int, start: int, end: int, flags: int, relation: int, bound: float, integer: int) -> int:
     """Whether a number stands in a relation to a bound."""
     value, quality = read_double(data, start, end)
@@ -170,7 +170,7 @@ def compare(data: int, start: int, end: int, flags: int, relation: int, bound: f
     return YES if found >= 0 else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def is_multiple(data: int, start: int, end: int, unit: int, exponent: int) -> int:
     """Whether a number is an integral multiple of ``unit * 10**exponent`` (``unit`` below 2^31), on decimals."""
     m, e, _, cut = read_decimal(data, start, end)

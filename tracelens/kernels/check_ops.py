@@ -68,11 +68,12 @@ from tracelens.kernels.context import (
     get,
     put,
 )  # fmt: skip
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.memory import load_f64, load_i32, load_i64, load_u8, load_u64, store_i64
 from tracelens.kernels.scan import DEAD, ESCAPED, KEY_ESCAPED, KEY_NON_ASCII, NON_ASCII
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def push(c: int, node: int, item: int) -> None:
     """Put a pair on the work list."""
     top = get(c, TOP)
@@ -84,7 +85,7 @@ def push(c: int, node: int, item: int) -> None:
     put(c, TOP, top + 1)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def note(c: int, op: int, item: int, extra: int) -> None:
     """Write down an error."""
     k = get(c, EVENTS)
@@ -110,7 +111,7 @@ def key_flags(c: int, member: int) -> int:
     return (ESCAPED if flags & KEY_ESCAPED else 0) | (NON_ASCII if flags & KEY_NON_ASCII else 0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def ask(c: int, start: int, end: int, flags: int, check: int, way: int, state: int) -> int:
     """What a string check says; a string nobody has been asked about counts as passed, and the value as pending."""
     found = glance(get(c, T_DATA), start, end, flags, way, state, c)
@@ -125,14 +126,14 @@ def ask(c: int, start: int, end: int, flags: int, check: int, way: int, state: i
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def enum_string(c: int, start: int, end: int, flags: int, first: int, mask: int) -> int:
     """Whether a string is among those of an enum."""
     text, begin, stop = plain_text(get(c, T_DATA), start, end, flags, get(c, R_SCRATCH))
     return YES if find_text(text, begin, stop, first, mask, c) >= 0 else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def enum_number(c: int, start: int, end: int, flags: int, first: int, count: int) -> int:
     """Whether a number is among the exact ones of an enum."""
     value, quality = read_double(get(c, T_DATA), start, end)
@@ -146,7 +147,7 @@ def enum_number(c: int, start: int, end: int, flags: int, first: int, count: int
     return UNSURE if unsure else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def enum_deep(c: int, constants: int, entry: int, first: int) -> int:
     """Whether a container is among the constants of an enum."""
     unsure = False
@@ -158,7 +159,7 @@ def enum_deep(c: int, constants: int, entry: int, first: int) -> int:
     return UNSURE if unsure else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def number_op(c: int, k: int, start: int, end: int, flags: int) -> int:
     """An operation on a number."""
     code, a, b = op_of(c, k, 0), op_of(c, k, 1), op_of(c, k, 2)
@@ -173,7 +174,7 @@ def number_op(c: int, k: int, start: int, end: int, flags: int) -> int:
     return is_multiple(get(c, T_DATA), start, end, a, b)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def text_op(c: int, k: int, start: int, end: int, flags: int) -> int:
     """An operation on a string."""
     code, a, b = op_of(c, k, 0), op_of(c, k, 1), op_of(c, k, 2)
@@ -186,7 +187,7 @@ def text_op(c: int, k: int, start: int, end: int, flags: int) -> int:
     return YES if end - start <= a or count_points(get(c, T_DATA), start, end, flags) <= a else NO
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def size_op(c: int, constants: int, k: int, entry: int) -> int:
     """An operation on a container as a whole."""
     code, a = op_of(c, k, 0), op_of(c, k, 1)
@@ -199,7 +200,7 @@ def size_op(c: int, constants: int, k: int, entry: int) -> int:
     return enum_deep(c, constants, entry, a)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_property(c: int, member: int, first: int, mask: int, names: int) -> int:
     """The number (within its object) of the property that a member is, or -1."""
     key = load_u64(get(c, T_KEY_HASH), member)
@@ -219,7 +220,7 @@ def find_property(c: int, member: int, first: int, mask: int, names: int) -> int
         slot = (slot + 1) & mask
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def match_patterns(c: int, member: int, first: int) -> bool:
     """Apply the schemas of the patterns that a member's key matches; whether there was one."""
     matched = False
@@ -238,7 +239,7 @@ def match_patterns(c: int, member: int, first: int) -> bool:
     return matched
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def object_op(c: int, k: int, entry: int) -> int:
     """Hand an object's members to their schemas and remember which properties it has."""
     first, mask, names = op_of(c, k, 1), op_of(c, k, 2), op_of(c, k, 3)
@@ -267,7 +268,7 @@ def object_op(c: int, k: int, entry: int) -> int:
     return YES
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def items_op(c: int, k: int, entry: int) -> int:
     """Hand an array's elements to their schemas: a list for the first ones, one for the rest, which may be closed."""
     first, rest = op_of(c, k, 1), op_of(c, k, 2)
@@ -284,7 +285,7 @@ def items_op(c: int, k: int, entry: int) -> int:
     return YES
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def names_op(c: int, k: int, entry: int) -> int:
     """Hand an object's keys, as strings, to a schema; item ``-member - 1`` is a key."""
     member = entry + 1
@@ -301,7 +302,7 @@ def has(c: int, local: int) -> bool:
     return load_i64(get(c, R_SEEN), local) == get(c, STAMP)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def other_op(c: int, k: int, item: int) -> int:
     """An operation that hands on, or that asks what an object had."""
     code, a, b = op_of(c, k, 0), op_of(c, k, 1), op_of(c, k, 2)
@@ -325,7 +326,7 @@ def other_op(c: int, k: int, item: int) -> int:
     return YES
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def do_op(c: int, constants: int, k: int, code: int, item: int, start: int, end: int, flags: int) -> int:
     """An operation on a value (or key): `YES`, `NO` or `UNSURE`."""
     if code > LAST_SIZE:

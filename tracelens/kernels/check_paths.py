@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.shred import Tape
 
 HARD = -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def is_bare(c: int) -> bool:
     """Whether a member name may have this byte and still stand without quotes."""
     return 48 <= c <= 57 or 65 <= c <= 90 or 97 <= c <= 122 or c == 95 or c == 45
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def path_size(data: np.ndarray, tape: Tape, entry: int) -> int:
     """The length of an entry's path in bytes; `HARD` where a member has to be quoted."""
     size = 0
@@ -43,7 +43,7 @@ def path_size(data: np.ndarray, tape: Tape, entry: int) -> int:
     return size
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def write_path(data: np.ndarray, tape: Tape, entry: int, out: np.ndarray, stop: int) -> None:
     """Write an entry's path so that it ends before ``out[stop]``, from the innermost part outwards."""
     while tape.parent[entry] >= 0:
@@ -71,7 +71,7 @@ def write_path(data: np.ndarray, tape: Tape, entry: int, out: np.ndarray, stop: 
         entry = parent
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def write_paths(data: np.ndarray, tape: Tape, entries: np.ndarray, ends: np.ndarray, out: np.ndarray) -> None:
     """Write the paths of entries back to back; those of no length (the root, and hard ones) are left out."""
     before = 0
@@ -81,7 +81,7 @@ def write_paths(data: np.ndarray, tape: Tape, entries: np.ndarray, ends: np.ndar
         before = ends[k]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def path_sizes(data: np.ndarray, tape: Tape, entries: np.ndarray, sizes: np.ndarray) -> None:
     """The lengths of the paths of entries, `HARD` where a path needs quotes."""
     for k in range(entries.size):

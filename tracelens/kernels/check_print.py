@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.scan import DEAD
 
 HARD = -1
@@ -12,7 +12,7 @@ HARD = -1
 TRUE, FALSE, NONE = 0x65757254, 0x65736C6146, 0x656E6F4E
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def easy_number(data: np.ndarray, start: int, end: int) -> bool:
     """Whether Python prints a number as it stands: an integer, or a short decimal without exponent or spare zeros.
 
@@ -37,7 +37,7 @@ def easy_number(data: np.ndarray, start: int, end: int) -> bool:
     return data[end - 1] != 48 or digits == 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def put_bytes(out: np.ndarray, at: int, word: int, size: int) -> int:
     """Write the low bytes of a number, unless ``out`` is empty, and return the place after them."""
     if out.size > 0:
@@ -46,7 +46,7 @@ def put_bytes(out: np.ndarray, at: int, word: int, size: int) -> int:
     return at + size
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def print_string(data: np.ndarray, k: int, out: np.ndarray, at: int) -> tuple[int, int]:
     """Print the string whose opening quote stands at ``k``: ``(next in data, next in out)``, `HARD` where it is not plain."""
     at = put_bytes(out, at, 39, 1)
@@ -61,7 +61,7 @@ def print_string(data: np.ndarray, k: int, out: np.ndarray, at: int) -> tuple[in
     return k + 1, put_bytes(out, at, 39, 1)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def print_number(data: np.ndarray, k: int, end: int, out: np.ndarray, at: int) -> tuple[int, int]:
     """Print the number at ``k``: ``(next in data, next in out)``, `HARD` where Python writes it otherwise."""
     stop = k + 1
@@ -76,7 +76,7 @@ def print_number(data: np.ndarray, k: int, end: int, out: np.ndarray, at: int) -
     return stop, at
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def print_value(data: np.ndarray, start: int, end: int, out: np.ndarray, at: int) -> int:
     """Print checked JSON text into ``out`` from ``at`` on (nothing is written where ``out`` is empty).
 
@@ -106,7 +106,7 @@ def print_value(data: np.ndarray, start: int, end: int, out: np.ndarray, at: int
     return at
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def has_dead(flags: np.ndarray, first: int, stop: int) -> bool:
     """Whether a member among the entries was overridden by a later one."""
     for entry in range(first, stop):
@@ -115,7 +115,7 @@ def has_dead(flags: np.ndarray, first: int, stop: int) -> bool:
     return False
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def printed_sizes(
     data: np.ndarray, begins: np.ndarray, ends: np.ndarray, flags: np.ndarray, first: np.ndarray, stop: np.ndarray,
     sizes: np.ndarray,
@@ -136,7 +136,7 @@ def printed_sizes(
         sizes[k] = HARD if has_dead(flags, first[k], stop[k]) else print_value(data, begins[k], ends[k], nothing, 0)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def print_values(data: np.ndarray, begins: np.ndarray, ends: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
     """Print each value to where ``offsets`` says; one of no length is left out."""
     for k in range(begins.size):

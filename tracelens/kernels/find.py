@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.scan import ARRAY, DEAD, KEY_ESCAPED, OBJECT
 from tracelens.kernels.shred import Tape
 
@@ -13,7 +13,7 @@ MEMBER = -1
 EACH = -2
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def is_member(data: np.ndarray, tape: Tape, child: int, name: np.ndarray, name_hash: np.uint64) -> bool:
     """Whether a live member has a name (an escaped key is taken on its hash)."""
     if tape.key_hash[child] != name_hash or tape.flags[child] & DEAD:
@@ -29,7 +29,7 @@ def is_member(data: np.ndarray, tape: Tape, child: int, name: np.ndarray, name_h
     return True
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_child(data: np.ndarray, tape: Tape, entry: int, wanted: int, name: np.ndarray, name_hash: np.uint64) -> int:
     """The member with a name or the element with an index, or -1."""
     if tape.kind[entry] != (OBJECT if wanted == MEMBER else ARRAY):
@@ -45,7 +45,7 @@ def find_child(data: np.ndarray, tape: Tape, entry: int, wanted: int, name: np.n
     return -1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_children(
     data: np.ndarray, tape: Tape, entries: np.ndarray, wanted: int, name: np.ndarray, name_hash: np.uint64,
     out: np.ndarray,
@@ -65,14 +65,14 @@ def find_children(
         out[k] = find_child(data, tape, entries[k], wanted, name, name_hash)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_elements(tape: Tape, entries: np.ndarray, out: np.ndarray) -> None:
     """The number of elements of each array; 0 of anything else."""
     for k in range(entries.size):
         out[k] = tape.size[entries[k]] if tape.kind[entries[k]] == ARRAY else 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def list_elements(tape: Tape, entries: np.ndarray, out: np.ndarray, owner: np.ndarray) -> None:
     """The elements of all arrays, one after the other, each with the place of its array in ``entries``."""
     at = 0

@@ -80,3 +80,16 @@ def equal_to(typing: Any, buf: Any, at: Any, byte: Any) -> Any:  # noqa: ARG001 
         return _mask(builder, builder.icmp_signed("==", _loaded(context, builder, signature, args), every))
 
     return types.uint64(buf, types.int64, types.uint8), codegen
+
+
+@intrinsic
+def copy_lanes(typing: Any, source: Any, start: Any, target: Any, at: Any) -> Any:  # noqa: ARG001 - as above
+    """Copy the sixteen bytes at ``source[start]`` to ``target[at:]``."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        base = base_of(context, builder, signature.args[2], args[2])
+        place = builder.gep(base, [args[3]], source_etype=ir.IntType(8))
+        builder.store(_loaded(context, builder, signature, args), builder.bitcast(place, BYTES.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(source, types.int64, target, types.int64), codegen

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.assignment import FAR, smallest_column, solve, take_column
 from tracelens.kernels.calls import CAPTURED, I32, I64, U64, USABLE, Calls, worth_of
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 from tracelens.kernels.sorting import stable_order
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def kinds(a: Calls, e: Calls, rows: I64, columns: I64) -> tuple[I64, int]:
     """Number the distinct calls among `rows`, then `columns`: equal arguments, equal kind.
 
@@ -43,7 +42,7 @@ def kinds(a: Calls, e: Calls, rows: I64, columns: I64) -> tuple[I64, int]:
     return kind, count
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _samples(kind: I64, left: I64) -> I64:
     """The first call of every kind that leaves calls over, by kind."""
     first, copies = copies_of(kind, left.size)
@@ -51,7 +50,7 @@ def _samples(kind: I64, left: I64) -> I64:
     return copies[first[which]]
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def copies_of(kind: I64, count: int) -> tuple[I64, I64]:
     """Positions by kind, ascending within one: bounds [count + 1] and positions."""
     first, copies = np.zeros(count + 1, np.int64), np.empty(kind.size, np.int64)
@@ -66,7 +65,7 @@ def copies_of(kind: I64, count: int) -> tuple[I64, I64]:
     return first, copies
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _copied(order: I64, start: int, stop: int) -> I64:
     """Some of the calls as an array of their own."""
     out = np.empty(stop - start, np.int64)
@@ -75,7 +74,7 @@ def _copied(order: I64, start: int, stop: int) -> I64:
     return out
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def pair_many(
     a: Calls,
     e: Calls,
@@ -131,7 +130,7 @@ def pair_many(
             partner[offset + rows[r]] = columns[chosen[r]] - e_first
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def pair_directly(
     a: Calls,
     e: Calls,
@@ -181,7 +180,7 @@ def pair_directly(
             partner[offset + rows[r]] = columns[c] - e_first
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _settle_freely(row_kind: I64, column_kind: I64, exact: I64, row_left: I64, column_left: I64, chosen: I64) -> None:
     """Each actual call in order takes the first expected call it may have: an equal one, or any left over."""
     first, copies = copies_of(column_kind, exact.size)
@@ -209,7 +208,7 @@ def _settle_freely(row_kind: I64, column_kind: I64, exact: I64, row_left: I64, c
         used[best], chosen[r] = True, best
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _settle_assigned(
     weight: I64, row_kind: I64, column_kind: I64, exact: I64, row_left: I64, column_left: I64, chosen: I64
 ) -> None:
@@ -269,7 +268,7 @@ def _settle_assigned(
                     rank[c] = copies[first[theirs]]
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _slots(left: I64) -> tuple[I64, I64, I64]:
     """The type of each slot, the first slot of each kind, and the kind of each type; types are kinds with slots."""
     which = np.flatnonzero(left)
@@ -284,7 +283,7 @@ def _slots(left: I64) -> tuple[I64, I64, I64]:
     return place, start, which
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _no_difference(a: Calls, e: Calls, mine: I64, theirs: I64) -> bool:
     """Whether all agreements between these calls are certainly equal, found by sorting their arguments.
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from tracelens.kernels.jit import kernel
 
 SHORTEST_SWING = 4
 """Calls that go back and forth at least: a b a b."""
@@ -14,7 +15,7 @@ _MIX_LOW = np.uint64(0x9E3779B97F4A7C15)
 _MIX_HIGH = np.uint64(0xC2B2AE3D27D4EB4F)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def first_equal(
     offsets: npt.NDArray[np.int64],
     name: npt.NDArray[np.int64],
@@ -60,7 +61,7 @@ def first_equal(
                 slots[at] = row
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def longest_runs(
     offsets: npt.NDArray[np.int64],
     same: npt.NDArray[np.int64],
@@ -94,7 +95,7 @@ def longest_runs(
         swing[group] = best_swing if best_swing >= SHORTEST_SWING else 0
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def count_repeats(
     offsets: npt.NDArray[np.int64],
     same: npt.NDArray[np.int64],
@@ -133,7 +134,7 @@ def count_repeats(
                 succeeded[name[row]] = group + 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def sum_in_order(offsets: npt.NDArray[np.int64], value: npt.NDArray[np.float64], out: npt.NDArray[np.float64]) -> None:
     """The sum of each group's values, in row order, so that it depends on nothing but them.
 

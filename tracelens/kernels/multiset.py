@@ -7,10 +7,9 @@ element of its own.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 from tracelens.kernels.sorting import first_at_least, sort_numbers
 
 I32 = NDArray[np.int32]
@@ -50,7 +49,7 @@ def _distinct(x: I64) -> int:
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _sorted(codes: I32) -> I64:
     """The codes in ascending order."""
     out = np.empty(codes.size, np.int64)
@@ -60,7 +59,7 @@ def _sorted(codes: I32) -> I64:
     return out
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _large(actual: I32, expected: I32, out: I64) -> None:
     """Count by walking both lists sorted."""
     a, e = _sorted(actual), _sorted(expected)
@@ -81,7 +80,7 @@ def _large(actual: I32, expected: I32, out: I64) -> None:
             j += 1
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def multiset_scores(units: I64, a_code: I32, e_code: I32, small: int) -> I64:
     """The order-free numbers of every unit.
 

@@ -15,11 +15,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.calls import I32, I64, UNIT, USABLE, Calls, is_exact
 from tracelens.kernels.few import COLUMNS, ROWS, pair_few, pair_one
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 from tracelens.kernels.leftovers import pair_directly, pair_many
 from tracelens.kernels.sorting import sort_numbers
 
@@ -55,7 +54,7 @@ class Room(NamedTuple):
     few: I64
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _sort_many(calls: Calls, first: int, count: int, order: I64) -> None:
     """`sort_by_name` for many calls."""
     key = np.empty(count, np.int64)  # name and position in one number, so that any sort is stable

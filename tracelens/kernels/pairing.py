@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.calls import (
     B1,
@@ -25,7 +24,7 @@ from tracelens.kernels.calls import (
     call_pointers,
     is_exact,
 )
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 from tracelens.kernels.optimal import Room, Unit, Way, pair_optimal
 from tracelens.kernels.unused import look_up_best_unused
 from tracelens.kernels.words import pointer
@@ -268,7 +267,7 @@ def pair_units(todo: I64, units: I64, a: Calls, e: Calls, way: Way, room: Room, 
         out.unknown[u] = counts[at + EXACT] < unit.a_count and arguments_unknown(actual, expected, unit)
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def pair_rows(
     units: I64,
     a: Calls,

@@ -8,9 +8,8 @@ this is for traces with parallel calls in them, not for lists of tens of thousan
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 from tracelens.kernels.sequence import B1, I32, I64
 
 
@@ -90,7 +89,7 @@ def _extend(a: I32, start: int, stop: int, e: I32, used: B1, best: I32, after: I
         after[j] = max(after[j], after[j - 1])
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def best_order(a: I32, joined: B1, e: I32) -> I64:
     """An order of the actual calls, within their groups, whose common subsequence with e is longest.
 
@@ -145,7 +144,7 @@ def _matches(a: I32, start: int, end: int, e: I32, first: int, stop: int, used: 
     return found
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def parallel_scores(units: I64, a_code: I32, joined: B1, e_code: I32, out: I64) -> None:
     """Overwrite the numbers of `sequence_scores` for units that have parallel calls.
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.scan import (
     ARRAY,
     E_CHAR,
@@ -399,7 +399,7 @@ def roll_back(counts: np.ndarray, rows: Rows) -> None:
         rows.count[table] = counts[table]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def project(
     data: np.ndarray,
     starts: np.ndarray,

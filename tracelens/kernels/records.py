@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from tracelens.kernels.hash import hash_bytes
+from tracelens.kernels.lanes import LANES, equal_to
 from tracelens.kernels.scan import skip_space
-from tracelens.kernels.words import byte_at, byte_mask, lean, load8, pointer, trailing_zeros
+from tracelens.kernels.words import byte_at, lean, ones, pointer, trailing_zeros
 
-NEWLINES = np.uint64(0x0A0A0A0A0A0A0A0A)
+NEWLINE = 0x0A
 
 BEFORE, INSIDE, AFTER, NO_ARRAY = range(4)
 """Where the splitting of an array stands: before its bracket, between elements, behind it; or there is none."""
@@ -25,19 +26,16 @@ def split_lines(data: np.ndarray, begin: int, size: int, starts: np.ndarray, end
     buf = pointer(data)
     n = 0
     start = begin
-    i = begin
-    while i < size:
-        hit = byte_mask(load8(buf, i), NEWLINES)
-        if hit == 0:
-            i += 8
-            continue
-        i += trailing_zeros(hit) >> 3
-        if i >= size:
-            break
-        starts[n], ends[n] = start, i
-        n += 1
-        i += 1
-        start = i
+    for i in range(begin, size, LANES):
+        hits = equal_to(buf, i, NEWLINE)
+        while hits != 0:
+            at = i + trailing_zeros(hits)
+            if at >= size:
+                break
+            starts[n], ends[n] = start, at
+            n += 1
+            start = at + 1
+            hits &= hits - np.uint64(1)
     if start < size:
         starts[n], ends[n] = start, size
         n += 1
@@ -49,13 +47,11 @@ def count_lines(buf: Any, start: int, end: int) -> int:
     """The number of line ends in ``buf[start:end]``."""
     n = 0
     i = start
-    while i < end:
-        hit = byte_mask(load8(buf, i), NEWLINES)
-        if hit == 0:
-            i += 8
-            continue
-        i += (trailing_zeros(hit) >> 3) + 1
-        n += i <= end
+    while i + LANES <= end:
+        n += ones(equal_to(buf, i, NEWLINE))
+        i += LANES
+    if i < end:
+        n += ones(equal_to(buf, i, NEWLINE) & ((np.uint64(1) << np.uint64(end - i)) - np.uint64(1)))
     return n
 
 

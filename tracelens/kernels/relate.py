@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from tracelens.kernels.jit import kernel
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def related_pairs(
     a_first: np.ndarray,
     a_count: np.ndarray,

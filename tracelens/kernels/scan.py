@@ -8,8 +8,8 @@ Every scanner takes a padded ``uint8`` buffer, the index to start at and the ind
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.lanes import LANES, ends_of_plain, not_digits
 from tracelens.kernels.words import byte_at, inlined, lean, load8, trailing_zeros
 
@@ -368,7 +368,7 @@ def scan_key(buf: np.ndarray, i: int, end: int) -> tuple[int, int, int]:
     return p, stop, flags
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def skip_value(buf: np.ndarray, i: int, end: int, depth_left: int) -> tuple[int, int]:
     """Check the value at ``i`` (any kind, any nesting up to ``depth_left`` containers) without keeping anything."""
     return skip_value_in(buf, i, end, depth_left, np.empty(depth_left + 1, dtype=np.bool_))

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a, step_b
+from tracelens.kernels.jit import kernel
 
 NEW, SAME, OTHER = range(3)
 """A key not met before, met with the same content, met with other content."""
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def find_slot(hi: np.ndarray, lo: np.ndarray, key_hi: np.uint64, key_lo: np.uint64) -> int:
     """The slot that holds the key, or the free slot where it belongs; the key (0, 0) does not occur."""
     mask = np.uint64(hi.size - 1)
@@ -23,7 +23,7 @@ def find_slot(hi: np.ndarray, lo: np.ndarray, key_hi: np.uint64, key_lo: np.uint
         slot = (slot + np.uint64(1)) & mask
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def look_up(
     hi: np.ndarray,
     lo: np.ndarray,
@@ -63,7 +63,7 @@ def look_up(
     return entered
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def rehash(
     hi: np.ndarray, lo: np.ndarray, content: np.ndarray, new_hi: np.ndarray, new_lo: np.ndarray, new_content: np.ndarray
 ) -> None:
@@ -74,7 +74,7 @@ def rehash(
             new_hi[k], new_lo[k], new_content[k] = hi[i], lo[i], content[i]
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def chain(hi: np.ndarray, lo: np.ndarray, a: np.uint64, b: np.uint64) -> tuple[np.uint64, np.uint64]:
     """The state ``(a, b)`` of a running digest after more digests, in order."""
     for i in range(hi.size):

@@ -8,10 +8,9 @@ says that actual call i may be reordered with its predecessor (parallel calls of
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 from tracelens.kernels.sorting import first_at_least, sort_numbers
 
 I32 = NDArray[np.int32]
@@ -83,7 +82,7 @@ def _within_word(a: I32, e: I32) -> int:
     return length
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _across_words(a: I32, e: I32) -> int:
     """The middle part over many words."""
     places, first = places_of_names(a, e)
@@ -98,7 +97,7 @@ def _across_words(a: I32, e: I32) -> int:
     return length
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def places_of_names(a: I32, e: I32) -> tuple[I64, I64]:
     """Where each expected name stands in a.
 
@@ -141,7 +140,7 @@ def step_row(rows: U64, match: U64, places: I64, start: int, stop: int) -> None:
         match[places[k] // WORD] = 0
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def sequence_scores(units: I64, a_code: I32, e_code: I32) -> I64:
     """The order-dependent numbers of every unit.
 

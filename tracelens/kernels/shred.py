@@ -9,9 +9,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.hash import hash_key_bytes
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.lanes import LANES, before_values
 from tracelens.kernels.scan import (
     ARRAY,
@@ -174,7 +174,7 @@ def mark_among_few(buf: np.ndarray, tape: Tape, container: int, stop: int) -> bo
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def mark_among_many(buf: np.ndarray, tape: Tape, container: int, stop: int) -> bool:
     """Mark every member of an object that a later one with the same key overrides; the last one counts."""
     n = tape.size[container]
@@ -197,7 +197,7 @@ def mark_among_many(buf: np.ndarray, tape: Tape, container: int, stop: int) -> b
     return found
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def mark_duplicates(buf: np.ndarray, tape: Tape, first: int, stop: int) -> bool:
     """Search the objects among the entries ``first`` to ``stop`` whose flag DEAD says that they must be searched.
 
@@ -314,7 +314,7 @@ def shred_text(
         seen[depth] |= bit
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def shred_texts(
     data: np.ndarray,
     begin: np.ndarray,

@@ -6,10 +6,9 @@ NumPy's own functions are compiled once per kernel that calls them, which takes 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
-from tracelens.kernels.jit import lean
+from tracelens.kernels.jit import kernel, lean
 
 I64 = NDArray[np.int64]
 U64 = NDArray[np.uint64]
@@ -53,7 +52,7 @@ def first_at_least(numbers: I64, wanted: int) -> int:
     return low
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def stable_order(x: U64, y: U64) -> I64:
     """Positions sorted by x, then y, then position, by merging ever longer runs."""
     size = x.size

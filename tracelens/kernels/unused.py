@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.calls import I32, I64, JOINED, Calls
+from tracelens.kernels.jit import kernel
 from tracelens.kernels.leftovers import copies_of, kinds
 from tracelens.kernels.optimal import Unit, run_of_name, sort_by_name
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def look_up_best_unused(a: Calls, e: Calls, unit: Unit, partner: I32, base: int) -> None:
     """Each actual call in order takes the best unused expected call of its name; no links are looked at.
 
@@ -41,7 +41,7 @@ def look_up_best_unused(a: Calls, e: Calls, unit: Unit, partner: I32, base: int)
             p, q = p_stop, q_stop
 
 
-@njit(nogil=True, cache=True, _nrt=True)
+@kernel
 def _look_up_name(
     a: Calls, e: Calls, group: I64, rows: I64, columns: I64, unit: Unit, partner: I32, offset: int
 ) -> None:

@@ -10,17 +10,15 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from tracelens.kernels import jit
+
 PADDING = 16
 
-lean = njit(nogil=True, cache=True, _nrt=False)
-"""Compiles a loop that makes no array: Numba then counts no references, which would cost more than the loop itself."""
-
-inlined = njit(nogil=True, cache=True, _nrt=False, forceinline=True)
-"""`lean` for the small steps of a scanner, whose calls would cost more than their work."""
+lean, inlined = jit.lean, jit.inlined
 
 LOW_BITS = np.uint64(0x0101010101010101)
 HIGH_BITS = np.uint64(0x8080808080808080)

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.columns import PADDING, TIME, offsets_of, text_array
+from tracelens.columns import PADDING, TEXT, TIME, offsets_of, text_array
 from tracelens.kernels import cells, scan
 from tracelens.kernels.project import FLAG_SHIFT, MAX_DEPTH, Rows, Scratch, project
 from tracelens.projection.declare import Projection, Table
@@ -22,10 +22,14 @@ NONE, NULL, FALSE, TRUE, NUMBER, STRING, OBJECT, ARRAY = range(8)
 
 KIND_MASK = np.uint8((1 << FLAG_SHIFT) - 1)
 
-FORMS = np.array(
-    [columns.ABSENT, columns.NULL, *[columns.JSON_VALUE] * 3, columns.JSON_STRING, *[columns.JSON_VALUE] * 2], np.uint8
+FORMS = np.tile(
+    np.array(
+        [columns.ABSENT, columns.NULL, *[columns.JSON_VALUE] * 3, columns.JSON_STRING, *[columns.JSON_VALUE] * 2],
+        np.uint8,
+    ),
+    32,
 )
-"""``arguments_form`` by kind."""
+"""uint8[256]: ``arguments_form`` by kind, whatever the flags."""
 
 BYTES_PER_ROW = 32
 """Bytes of input for which each inner table first gets room for a row; room that is not used costs no memory."""
@@ -54,9 +58,9 @@ class Cells:
 
 
 @cache
-def _mask_of(kinds: tuple[int, ...]) -> npt.NDArray[np.bool_]:
-    """bool[256]: which raw bytes are of one of those kinds."""
-    return np.isin(np.arange(256) & int(KIND_MASK), kinds)
+def _mask_of(kinds: tuple[int, ...]) -> npt.NDArray[np.uint8]:
+    """uint8[256]: 1 for raw bytes of one of those kinds."""
+    return np.isin(np.arange(256) & int(KIND_MASK), kinds).astype(np.uint8)
 
 
 class Found:
@@ -86,7 +90,16 @@ class Found:
 
     def has(self, name: str, *kinds: int) -> npt.NDArray[np.bool_]:
         """bool[n]: cells of one of those kinds."""
-        return _mask_of(kinds)[self.cells(name).raw]
+        return self._look_up(name, _mask_of(kinds)).view(np.bool_)
+
+    def _look_up(self, name: str, table: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+        out = np.empty(self.n, np.uint8)
+        cells.look_up(self.cells(name).raw, table, out)
+        return out
+
+    def absent(self, name: str) -> bool:
+        """Whether no row has a value in a column."""
+        return not self.cells(name).raw.any()
 
     def text(self, name: str, *kinds: int, where: npt.NDArray[np.bool_] | None = None) -> pa.LargeStringArray:
         """Cells of those kinds as text: a string's contents, anything else as JSON text; other cells are null.
@@ -96,6 +109,8 @@ class Found:
             *kinds: Which kinds; strings alone if none is given.
             where: bool[n]: rows that may have a text; all if None.
         """
+        if self.absent(name):
+            return pa.nulls(self.n, TEXT)
         cell = self.cells(name)
         raw = cell.raw if where is None else np.where(where, cell.raw, np.uint8(NONE))
         accept = sum(1 << k for k in kinds or (STRING,))
@@ -118,6 +133,8 @@ class Found:
 
     def integer(self, name: str) -> pa.Int64Array:
         """Numbers with a whole value within int64; other cells are null."""
+        if self.absent(name):
+            return pa.nulls(self.n, pa.int64())
         cell = self.cells(name)
         out, outcome = np.empty(self.n, np.int64), np.empty(self.n, np.uint8)
         cells.take_integers(self.data, cell.raw, cell.start, cell.end, out, outcome)
@@ -130,10 +147,12 @@ class Found:
 
     def arguments(self, name: str) -> tuple[pa.LargeStringArray, npt.NDArray[np.uint8]]:
         """A call's arguments: their text (a string's contents, or the JSON text of a value), and ``arguments_form``."""
-        return self.text(name, *ANYTHING), FORMS[self.kind(name)]
+        return self.text(name, *ANYTHING), self._look_up(name, FORMS)
 
     def float(self, name: str) -> pa.DoubleArray:
         """Numbers as the nearest double; infinite ones and other cells are null."""
+        if self.absent(name):
+            return pa.nulls(self.n, pa.float64())
         cell = self.cells(name)
         out, outcome = np.empty(self.n, np.float64), np.empty(self.n, np.uint8)
         cells.take_floats(self.data, cell.raw, cell.start, cell.end, out, outcome)
@@ -148,6 +167,8 @@ class Found:
 
     def time(self, name: str) -> pa.TimestampArray:
         """Strings with an ISO 8601 time (no zone: UTC) as microseconds in UTC; other cells are null."""
+        if self.absent(name):
+            return pa.nulls(self.n, TIME)
         cell = self.cells(name)
         out, valid = np.empty(self.n, np.int64), np.empty(self.n, np.bool_)
         cells.take_times(self.data, cell.raw, cell.start, cell.end, out, valid)

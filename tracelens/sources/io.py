@@ -72,6 +72,7 @@ class Block:
         begin: Where the first record may start: behind a byte order mark.
         marks: Where the records start and end and how many line ends are before them, int64[3, records]; None for
             lines, which are cut when the block is parsed.
+        breaks: How many line ends there are, for lines.
         failure: Why the file ends early, with the place in ``data``; None if it does not.
     """
 
@@ -85,6 +86,7 @@ class Block:
     alone: bool = True
     begin: int = 0
     marks: npt.NDArray[np.int64] | None = None
+    breaks: int = 0
     failure: tuple[str, int] | None = None
 
     def records(self) -> Marks:
@@ -92,7 +94,7 @@ class Block:
         if self.marks is not None:
             starts, ends, passed = self.marks
             return Marks(starts, ends, self.line + passed)
-        room = newlines(self.data, self.begin, self.size) + 1
+        room = self.breaks + 1
         starts, ends = np.empty(room, np.int64), np.empty(room, np.int64)
         n = split_lines(self.data, self.begin, self.size, starts, ends)
         return Marks(starts[:n], ends[:n], self.line + np.arange(n))
@@ -230,8 +232,9 @@ def _lines(window: Window, begin: int, name: str) -> Iterator[Block]:
             data, size = window.cut(end), end
         if window.done and window.damage:
             failure, reported = (window.damage, size), True
-        yield Block(name, data, size, line, offset, line - 1, begin=begin, failure=failure)
-        line += newlines(data, begin, size) if size else 1
+        breaks = newlines(data, begin, size)
+        yield Block(name, data, size, line, offset, line - 1, begin=begin, breaks=breaks, failure=failure)
+        line += breaks if size else 1
         begin = 0
         window.fill()
     if window.damage and not reported:

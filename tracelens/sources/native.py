@@ -89,10 +89,8 @@ def call_columns(call: Found, n_traces: int, odd: Oddities) -> dict[str, Any]:
     """The columns of `tracelens.columns.CALLS` of native calls."""
     arguments, form = call.arguments("arguments")
     nameless = ~call.has("@", OBJECT) | ~call.has("name", STRING)
-    status, error = call.text("status"), call.text("error", *ANYTHING)
-    known = pc.if_else(pc.is_in(status, STATUSES), status, pa.scalar(None, TEXT))
-    odd.checked(call, "status", known, "status")
-    silent = pc.and_(pc.is_null(status), pc.is_valid(error))
+    error = call.text("error", *ANYTHING)
+    status = _statuses(call, error, odd)
     return {
         "trace": call.parent.astype(np.uint32),
         "call_index": positions_in(group_offsets(call.parent, n_traces)),
@@ -104,9 +102,20 @@ def call_columns(call: Found, n_traces: int, odd: Oddities) -> dict[str, Any]:
         "turn": odd.checked(call, "turn", call.integer("turn"), "whole"),
         "agent": odd.checked(call, "agent", call.text("agent"), "text"),
         "depth": pc.fill_null(odd.checked(call, "depth", call.integer("depth"), "whole"), 0),
-        "status": pc.if_else(silent, pa.scalar("error", TEXT), known),
+        "status": status,
         "result": call.text("result", *ANYTHING),
         "error": error,
         "started_at": odd.checked(call, "started_at", call.time("started_at"), "time"),
         "duration_ms": odd.checked(call, "duration_ms", call.float("duration_ms"), "number"),
     }
+
+
+def _statuses(call: Found, error: pa.Array, odd: Oddities) -> pa.Array:
+    """Known statuses; a call with an error and none failed."""
+    status = call.text("status")
+    if call.absent("status") and error.null_count == call.n:
+        return status
+    known = pc.if_else(pc.is_in(status, STATUSES), status, pa.scalar(None, TEXT))
+    odd.checked(call, "status", known, "status")
+    silent = pc.and_(pc.is_null(status), pc.is_valid(error))
+    return pc.if_else(silent, pa.scalar("error", TEXT), known)

@@ -37,6 +37,8 @@ class Oddities:
             values: What its cells were read as.
             kind: What they should be, see `tracelens.sources.limits.problem`.
         """
+        if rows.absent(name):
+            return values
         good = within(name, values)
         there = ~rows.has(name, NONE, NULL)
         if int(np.count_nonzero(there)) + good.null_count > rows.n:
@@ -45,7 +47,8 @@ class Oddities:
 
     def note_unless(self, rows: Found, name: str, kind: str, *kinds: int) -> None:
         """Note the cells of a column that are there and of none of those kinds."""
-        self.note(rows, ~rows.has(name, NONE, NULL, *kinds), name, problem(name, kind))
+        if not rows.absent(name):
+            self.note(rows, ~rows.has(name, NONE, NULL, *kinds), name, problem(name, kind))
 
     def note(self, rows: Found, odd: npt.NDArray[np.bool_], name: str, what: str) -> None:
         """Note cells of a column, if there are any.
