@@ -37,11 +37,15 @@ def ordered_map(function: Callable[[T], R], items: Iterable[T], threads: int) ->
     if threads <= 1:
         yield from map(function, items)
         return
+
+    def call(box: list[T]) -> R:
+        return function(box.pop())  # so that the pool does not hold the item as long as the call takes
+
     with ThreadPoolExecutor(threads, thread_name_prefix="tracelens") as pool:
         flying: deque[Future[R]] = deque()
         try:
             for item in items:
-                flying.append(pool.submit(function, item))
+                flying.append(pool.submit(call, [item]))
                 del item
                 if len(flying) > threads:
                     yield flying.popleft().result()

@@ -9,6 +9,7 @@ from tests.store.fake_run import fake_run, frame
 from tracelens import __version__
 from tracelens.cli import main
 from tracelens.cli.query import table_lines
+from tracelens.cli.score import profiled
 from tracelens.errors import InputError, InternalError
 from tracelens.results import page
 from tracelens.run import score as engine_module
@@ -346,3 +347,19 @@ def test_init_writes_a_suite_that_lint_accepts(tl, root, tmp_path):
 
 def test_init_of_nothing_readable(tl, tmp_path):
     assert tl("init", tmp_path / "none.jsonl", "--out", tmp_path / "s.toml")[0] == 3
+
+
+def test_a_profile_says_on_the_side_what_each_stage_took(tl, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"trace_id": "t", "tool_calls": []}\n')
+    code, out, error = tl("score", tmp_path / "in.jsonl", "--json", "--profile", "--quiet")
+    assert code == 0
+    assert json.loads(out)["n_traces"] == 1
+    rows = [line.split() for line in error[error.index("stage") :].splitlines()]
+    assert rows[0][:3] == ["stage", "CPU", "s"]
+    assert rows[-1][0] == "total"
+    assert {"read", "parse", "write"} <= {row[0] for row in rows}
+    assert sum(float(row[-1]) for row in rows[1:-1]) == pytest.approx(float(rows[-1][-1]), rel=0.01)
+
+
+def test_a_profile_in_which_nothing_was_timed_is_empty():
+    assert profiled({}, 0).splitlines()[1:] == ["total    0.00    0 %         0.0"]

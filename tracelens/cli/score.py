@@ -32,6 +32,7 @@ def score(
     where: list[str] | None = None,
     max_rejects: Annotated[int | None, Parameter(validator=Number(gte=0))] = None,
     quiet: bool = False,
+    profile: bool = False,
 ) -> int:
     """Score traces with every rung and show the funnel.
 
@@ -47,6 +48,7 @@ def score(
         where: Only traces with this tag, as `version=1.2`; give it again for further tags, or other values of one.
         max_rejects: Exit with 3 if more records than this cannot be read.
         quiet: No progress bar.
+        profile: Say on standard error what each stage took.
     """
     from tracelens.results import score as run
 
@@ -63,7 +65,34 @@ def score(
         until=until,
         where=where,
     )
-    return show(results, json=json, kept=out is not None, max_rejects=max_rejects)
+    code = show(results, json=json, kept=out is not None, max_rejects=max_rejects)
+    if profile:
+        say(profiled(results.seconds, results.traces.height))
+    return code
+
+
+def profiled(seconds: dict[str, float], traces: int) -> str:
+    """What each stage of a run took, the longest first.
+
+    Args:
+        seconds: Seconds of processor time by stage.
+        traces: Number of traces.
+
+    Example:
+        >>> print(profiled({"read": 1.0, "write": 3.0}, 1_000_000))
+        stage   CPU s  share  µs a trace
+        write    3.00   75 %         3.0
+        read     1.00   25 %         1.0
+        total    4.00  100 %         4.0
+    """
+    total = sum(seconds.values())
+    rows = [*sorted(seconds.items(), key=lambda stage: -stage[1]), ("total", total)]
+    width = max(len(stage) for stage, _ in rows)
+    lines = [f"{'stage':{width}}   CPU s  share  µs a trace"]
+    for stage, each in rows:
+        share, per_trace = each / total * 100 if total else 0.0, each / max(traces, 1) * 1e6
+        lines.append(f"{stage:{width}} {each:7.2f} {share:4.0f} % {per_trace:11.1f}")
+    return "\n".join(lines)
 
 
 def rescore(

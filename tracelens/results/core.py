@@ -56,6 +56,11 @@ class Results:
         return self.run.folder
 
     @property
+    def seconds(self) -> dict[str, float]:
+        """Seconds of processor time by stage of the run, summed over threads."""
+        return dict(self.run.info.get("seconds", {}))
+
+    @property
     def traces(self) -> pl.DataFrame:
         """One row per trace."""
         return self.run.read("traces")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -33,6 +33,7 @@ from tracelens.run.plan import Plan
 from tracelens.run.pool import Side, pool_arguments
 from tracelens.run.rows import difference_table, expected_table, pair_table, place, step_table
 from tracelens.run.select import NOTHING_LEFT_OUT, LeftOut
+from tracelens.run.stopwatch import Stopwatch
 from tracelens.rungs.diagnostics import diagnose
 from tracelens.rungs.facts import CallFacts
 from tracelens.rungs.findings import concat_findings
@@ -47,11 +48,12 @@ class Scored:
     """A scored batch.
 
     Attributes:
-        batch: The batch.
+        batch: What the source said of it; of its rows only the ids of traces, so that what waits to be stored is small.
         tables: Rows by table, as Arrow and without ``run_id``; ``trace`` (row number in the batch) beside ``trace_id``.
         content: uint64[traces], digest of each record.
         id_given: bool[traces], whether the input gave the trace's id.
         cases: int64[traces], row of the suite's cases, -1 for none.
+        seconds: What it took, by stage.
         left_out: Traces that were not selected, and are in none of these.
     """
 
@@ -60,19 +62,22 @@ class Scored:
     content: npt.NDArray[np.uint64]
     id_given: npt.NDArray[np.bool_]
     cases: npt.NDArray[np.int64]
+    seconds: dict[str, float]
     left_out: LeftOut = NOTHING_LEFT_OUT
 
 
-def score_batch(batch: Batch, plan: Plan) -> Scored:
+def score_batch(batch: Batch, plan: Plan, watch: Stopwatch | None = None) -> Scored:
     """Score whole traces with every rung.
 
     Args:
         batch: The traces.
         plan: The compiled suite.
+        watch: Told what each stage takes.
 
     Returns:
         Rows of every table, by trace; the same whatever else is in the batch.
     """
+    watch = watch or Stopwatch()
     if plan.suite.wrappers:
         batch = flatten(batch, plan.suite.wrappers)
     codes = NameCodes(plan.suite)
@@ -85,15 +90,20 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     wanted = Forms.of(expected_names, pool.expected, digests, codes, plan)
     call_rows = call_table(batch, calls, codes, actual.hi, actual.lo)
     facts = call_facts(batch, calls, codes.names, actual.hi, actual.lo)
+    watch.lap("arguments")
     schemas = check_schemas(batch, calls, pool, facts, plan)
+    watch.lap("schemas")
     matched = match(batch, calls, expected, (actual, wanted), digests, plan)
+    watch.lap("matching")
     marks = pool.marks(plan.safety)
     judged = judge(batch, calls, pool, marks, facts, call_rows, schemas, plan)
+    watch.lap("rungs without references")
     findings = masked_findings(judged.findings, plan)
     held = {name: place(matched, calls, name) for name in dict.fromkeys([OPTIMAL, *plan.suite.match.rows])}
     differs = {
         name: masked_differences(difference_table(rows, matched, plan, codes), plan) for name, rows in held.items()
     }
+    watch.lap("differences")
     told = {**judged.columns, **_diagnostics(batch, facts, plan)}
     traces = trace_rows(batch, calls, matched, told, plan)
 
@@ -101,6 +111,7 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
         return pair_details(held[OPTIMAL], differs[OPTIMAL], facts, wanted)
 
     traces, findings = _routed(traces, findings, judged.gaps, details, plan)
+    watch.lap("routes")
     stored = plan.suite.match.rows
     tables = {
         "calls": call_rows.append_column("schema_state", schemas.stored),
@@ -122,7 +133,11 @@ def score_batch(batch: Batch, plan: Plan) -> Scored:
     content = columns.numbers(batch.traces["record_lo"])
     ids = columns.one_chunk(masked_texts(batch.traces["trace_id"], plan))
     suspects = {} if marks is None else suspect_arguments(marks, pool, expected)
-    return Scored(batch, _with_ids(masked_tables(tables, suspects, plan), ids), content, given, matched.expected.case)
+    rows = {name: getattr(batch, name).schema.empty_table() for name in ("calls", "expected", "rejects", "spans")}
+    said = replace(batch, traces=batch.traces.select(["trace_id"]), **rows)
+    tables = _with_ids(masked_tables(tables, suspects, plan), ids)
+    watch.lap("tables")
+    return Scored(said, tables, content, given, matched.expected.case, watch.seconds)
 
 
 def _diagnostics(batch: Batch, facts: CallFacts, plan: Plan) -> dict[str, pa.Array]:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
+import pyarrow as pa
 
+from tracelens.columns import Batch
 from tracelens.errors import InputError, counted
 from tracelens.run.batch import Scored, score_batch
 from tracelens.run.checks import Held
@@ -18,6 +21,7 @@ from tracelens.run.masks import masked_rows
 from tracelens.run.plan import Plan
 from tracelens.run.select import select
 from tracelens.run.settle import settle
+from tracelens.run.stopwatch import Stopwatch
 from tracelens.run.tally import Tally
 from tracelens.rungs.safety import mask
 from tracelens.selection import EVERYTHING, Selection
@@ -67,48 +71,65 @@ def score_run(
         StoreError: The results cannot be written.
     """
     opened = source if isinstance(source, Opened) else open_input(source, format, block_size=block_size)
+    start, watch = time.process_time(), Stopwatch()
     plan = Plan.compile(suite)
     tally = Tally.after(plan.cases, opened.before)
     tally.selection = selection.text or tally.selection
     with RunWriter(out) as writer:
         held = Held(writer) if suite.check else None
         write = writer.write if held is None else held.write
-        for scored in _in_order(opened, plan, selection, threads or default_threads(), tally):
-            for name, frame in scored.tables.items():
-                write(name, frame)
+        watch.lap("prepare")
+        for tables in _in_order(opened, plan, selection, threads or default_threads(), tally, watch):
+            with watch.stage("write"):
+                while tables:
+                    write(*tables.popitem())
             if report is not None:
                 report(tally)
         if tally.n_traces == 0:
             raise _nothing(opened, tally)
         write("findings", masked_rows(_unusable(plan), plan))
         if held is not None:
-            held.apply(plan)
+            with watch.stage("own checks"):
+                held.apply(plan)
         run_id = tally.run_id(suite.digest, opened.format_name)
         writer.write("runs", masked_rows(_run_row(opened, plan, tally), plan))
+        with watch.stage("write"):
+            writer.complete()
         explanation = _masked(opened.explanation, plan)
         info = {"format": opened.format_name, "explanation": explanation, "n_left_out": tally.n_left_out}
         selected = None if tally.selection is None else json.loads(_masked(tally.selection, plan))
-        return writer.commit(run_id, {**info, "selection": selected})
+        return writer.commit(run_id, {**info, "selection": selected, "seconds": watch.all(since=start)})
 
 
 def _masked(text: str, plan: Plan) -> str:
     return mask(text) if plan.safety.masks else text
 
 
-def _in_order(opened: Opened, plan: Plan, selection: Selection, threads: int, tally: Tally) -> Iterator[Scored]:
-    """The scored batches in order, repeated traces settled."""
+def _in_order(
+    opened: Opened, plan: Plan, selection: Selection, threads: int, tally: Tally, watch: Stopwatch
+) -> Iterator[dict[str, pa.Table]]:
+    """The rows of scored batches in order, repeated traces settled."""
     seen = Duplicates()
 
-    def job(item: tuple[Callable[[Any], Any], Any]) -> Scored:
+    def job(item: tuple[Callable[[Any], Batch], Any]) -> Scored:
+        mine = Stopwatch()
         parse, block = item
+        del item
         batch = parse(block)
+        del block  # a block that is parsed is as large as all that is made of it
+        mine.lap("parse")
         if selection == EVERYTHING:
-            return score_batch(batch, plan)
-        selected, left_out = select(batch, selection, plan)
-        return replace(score_batch(selected, plan), left_out=left_out)
+            return score_batch(batch, plan, mine)
+        batch, left_out = select(batch, selection, plan)
+        mine.lap("select")
+        return replace(score_batch(batch, plan, mine), left_out=left_out)
 
-    for scored in ordered_map(job, opened.blocks(), threads):
-        yield settle(scored, seen, tally)
+    for scored in ordered_map(job, watch.over("read", opened.blocks()), threads):
+        with watch.stage("settle"):
+            tables = settle(scored, seen, tally)
+        watch.add(scored.seconds)
+        del scored
+        yield tables
 
 
 def _unusable(plan: Plan) -> pl.DataFrame:

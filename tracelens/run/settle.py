@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -16,7 +14,7 @@ from tracelens.run.duplicates import Duplicates
 from tracelens.run.tally import Tally
 
 
-def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
+def settle(scored: Scored, seen: Duplicates, tally: Tally) -> dict[str, pa.Table]:
     """Take the next batch, in order, into the run.
 
     Args:
@@ -25,7 +23,7 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
         tally: Counts; brought up to date.
 
     Returns:
-        The batch as it is to be stored.
+        Its rows by table as they are to be stored.
     """
     outcome = seen.outcome(scored.batch.traces["trace_id"], scored.content, scored.id_given)
     tables = dict(scored.tables)
@@ -48,8 +46,7 @@ def settle(scored: Scored, seen: Duplicates, tally: Tally) -> Scored:
     if not tally.first_reject and tables["rejects"].num_rows:
         first = tables["rejects"].slice(0, 1).to_pylist()[0]
         tally.first_reject = f"{first['source']}:{first['line']}: {first['reason']}"
-    stored = {name: _without_trace(table) for name, table in tables.items()}
-    return dataclasses.replace(scored, tables=stored)
+    return {name: _without_trace(table) for name, table in tables.items()}
 
 
 def _without_trace(table: pa.Table) -> pa.Table:

@@ -93,6 +93,11 @@ class RunWriter:
                 del self._writers[table]
         return table_file(self.folder, table)
 
+    def complete(self) -> None:
+        """Finish every table that is not finished yet."""
+        for table in STORED_TABLES:
+            self.finish(table)
+
     def commit(self, run_id: str, info: dict[str, Any]) -> Path:
         """Finish all tables, write ``run.json`` and let the run appear, in place of one with the same id.
 
@@ -106,8 +111,7 @@ class RunWriter:
         Raises:
             StoreError: The file system refused.
         """
-        for table in STORED_TABLES:
-            self.finish(table)
+        self.complete()
         finished = datetime.now(UTC).isoformat(timespec="microseconds")
         whole = {**info, "run_id": run_id, "finished_at": finished, "rows": self.rows}
         target = self._runs / run_id
