@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 from tracelens.version import __version__
 
 if TYPE_CHECKING:
-    from tracelens import errors, expr, metrics
+    from tracelens import dialects, errors, expr, metrics
     from tracelens.results import Results, open_results, score
     from tracelens.store import connect
     from tracelens.suite import Suite
 
-__all__ = ["Results", "Suite", "__version__", "connect", "errors", "expr", "metrics", "open_results", "score"]
+__all__ = ["Results", "Suite", "__version__", "connect", "dialects", "errors", "expr", "metrics", "open_results", "score"]
 
 _HOMES = {
     "Results": "tracelens.results",
@@ -31,7 +31,7 @@ _HOMES = {
     "open_results": "tracelens.results",
     "score": "tracelens.results",
 }
-_MODULES = ("errors", "expr", "metrics")
+_MODULES = ("dialects", "errors", "expr", "metrics")
 
 
 def __getattr__(name: str) -> Any:

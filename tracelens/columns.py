@@ -173,6 +173,7 @@ class Batch:
             is masked, as in every batch that does not come from a stored run.
         spans: See `SPANS`; empty where the format has none.
         n_merged: Records among ``n_records`` that repeat another one of their trace and count once.
+        text_is_given: Whether arguments that are JSON text are so by the sender's choice, not by the format's.
     """
 
     traces: pa.Table
@@ -187,6 +188,7 @@ class Batch:
     masked_answers: npt.NDArray[np.bool_] | None = None
     spans: pa.Table = field(default_factory=SPANS.empty_table)
     n_merged: int = 0
+    text_is_given: bool = False
 
     def keeping(self, keep: npt.NDArray[np.bool_]) -> Batch:
         """The batch with some of its traces (bool[traces]), numbered anew; rejects, counts and digests stay."""

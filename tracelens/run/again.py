@@ -19,6 +19,7 @@ from tracelens import columns
 from tracelens.columns import CALLS, MASKED, NOT_CAPTURED, REJECTS, TRUNCATED, Batch
 from tracelens.rungs.safety.masking import MASKED as MASK
 from tracelens.sources.detect import Opened
+from tracelens.sources.native import Native
 from tracelens.store import Run, before, replay
 
 B1 = npt.NDArray[np.bool_]
@@ -39,11 +40,12 @@ def stored_input(run: Run) -> Opened:
         A source for `score_run`; the same suite gives the same tables, as far as nothing was masked.
     """
     facts = run.read("runs", ["format", "sources"]).to_dicts()
+    given = bool(facts) and facts[0]["format"] == Native.name
     return Opened(
         format_name=facts[0]["format"] if facts else "run",
         explanation=f"the traces of run {run.run_id} are scored again",
         names=tuple(facts[0]["sources"]) if facts else (),
-        blocks=lambda: ((unmasked, batch) for batch in replay(run)),
+        blocks=lambda: ((unmasked, replace(batch, text_is_given=given)) for batch in replay(run)),
         before=before(run),
     )
 

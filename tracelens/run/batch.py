@@ -16,6 +16,7 @@ from tracelens.flatten import flatten
 from tracelens.run.arrow import by_trace
 from tracelens.run.assemble import finding_counts, trace_rows
 from tracelens.run.calls import call_facts, call_table, read_calls
+from tracelens.run.dialects import dialect_values
 from tracelens.run.details import pair_details
 from tracelens.run.expected import expected_of
 from tracelens.run.hidden import known_repetition
@@ -105,6 +106,7 @@ def score_batch(batch: Batch, plan: Plan, watch: Stopwatch | None = None) -> Sco
     }
     watch.lap("differences")
     told = {**judged.columns, **_diagnostics(batch, facts, plan)}
+    told |= dialect_values(batch, calls, matched, pool, codes.names, findings, plan.suite)
     traces = trace_rows(batch, calls, matched, told, plan)
 
     def details(wanted: npt.NDArray[np.bool_]) -> list[Failures]:

@@ -75,7 +75,8 @@ def score_run(
     plan = Plan.compile(suite)
     tally = Tally.after(plan.cases, opened.before)
     tally.selection = selection.text or tally.selection
-    with RunWriter(out) as writer:
+    extra = [name for request in suite.dialects for name in request.columns]
+    with RunWriter(out, extra=extra) as writer:
         held = Held(writer) if suite.check else None
         write = writer.write if held is None else held.write
         watch.lap("prepare")

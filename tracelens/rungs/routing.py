@@ -131,7 +131,7 @@ def check_thresholds(traces: pa.Table, routing: Routing) -> tuple[pl.DataFrame, 
     decided = routing.state_decides & columns.numbers(traces["state_ok"].cast(pa.bool_()), default=False)
     findings, gaps = [], list[Gap]()
     for name, least in sorted(routing.effective.items()):
-        rung = RUNG_OF_SCORE.get(name, 2)
+        rung = RUNG_OF_SCORE.get(name, 4 if "__" in name else 2)
         score = traces[name].cast(pa.float64())
         below = columns.numbers(score, default=np.nan) < least
         findings.append(_below(score, np.flatnonzero(below & ~decided), name, least, rung))

@@ -148,6 +148,7 @@ class JsonSource(ABC):
     seen: bool = True
     sample: str
     projection: Projection
+    text_is_given: bool = False
 
     @abstractmethod
     def sniff(self, head: Head) -> Sniff:
@@ -200,6 +201,7 @@ class JsonSource(ABC):
             digests,
             tuple(made.remarks),
             spans=made.spans,
+            text_is_given=self.text_is_given,
         ).checked()
 
     def _without_faults(self, found: Projected, rejects: Rejects) -> Projected:

@@ -52,6 +52,7 @@ class Native(JsonSource):
     name = "native"
     title = "TraceLens JSON lines: one trace a line, with tool_calls"
     sample = "native.jsonl"
+    text_is_given = True
     projection = Projection(Row("line", capture={**ENVELOPE, "tool_calls": "tool_calls"}, rows=[CALL, *REFERENCES]))
 
     def sniff(self, head: Head) -> Sniff:

@@ -15,6 +15,7 @@ from tracelens.store.categories import CATEGORIES, as_categories, canonical
 from tracelens.store.sizes import text_bytes, text_total
 from tracelens.tables import check, schema, table
 from tracelens.tables.border import as_arrow
+from tracelens.tables.dialects import extra_column
 
 ROWS = 122_880
 """Most rows of a row group: one unit of work of DuckDB."""
@@ -54,7 +55,7 @@ class TableWriter:
 
     def __init__(self, path: Path, name: str, *, extra: tuple[str, ...] = ()) -> None:
         self._name = name
-        columns = table(name).by_name
+        columns = table(name).by_name | {each: extra_column(each) for each in extra}
         self._schema = schema(name, extra=extra, without=("run_id",))
         self._rows = WIDE_ROWS if len(self._schema) > WIDE else ROWS
         self._few = [i for i, field in enumerate(self._schema) if field.name in columns and columns[field.name].few]

@@ -101,6 +101,26 @@ class Credit(Block):
         return self
 
 
+def _dialect(value: Any) -> Any:
+    return {"use": value} if isinstance(value, str) else value
+
+
+class DialectEntry(Block):
+    """Another library's numbers."""
+
+    use: Name
+    """The dialect."""
+    name: Name | None = None
+    """First part of its columns' names where it has parameters: the dialect's name, an underscore and more."""
+    metrics: Names = ()
+    """Which of its metrics; without them all that have the parameters."""
+    params: dict[Name, Json] = Field(default_factory=dict)
+    """Parameters of these metrics."""
+
+
+DialectItem = Annotated[DialectEntry, BeforeValidator(_dialect, json_schema_input_type=str | DialectEntry)]
+
+
 class Match(Block):
     """How actual calls are held against expected ones."""
 
@@ -118,8 +138,8 @@ class Match(Block):
     """Pseudo-tools by which an agent hands in its answer; they are no calls."""
     handoffs: Names = ()
     """Patterns (``*``, ``?``) of tool names that pass control to another agent; they are no calls."""
-    dialects: Names = ()
-    """Other libraries' definitions to add as columns."""
+    dialects: Annotated[tuple[DialectItem, ...], Strict(False)] = ()
+    """Other libraries' numbers to add as columns ``<name>__<metric>``: names, or tables with use, name and params."""
 
 
 class Wrapper(Block):

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tracelens.errors import did_you_mean
 from tracelens.suite.model import SuiteFile
-from tracelens.suite.names import DIALECTS, PAIRS, SCORES
+from tracelens.dialects import DIALECTS
+from tracelens.suite.dialects import requests_of
+from tracelens.suite.names import PAIRS, SCORES
 from tracelens.suite.problems import Problems
 from tracelens.suite.tools import Agent, Tool
 
@@ -71,19 +73,18 @@ def _empty_names(model: SuiteFile, where: Place, problems: Problems) -> None:
 
 
 def _thresholds(model: SuiteFile, where: Place, problems: Problems) -> None:
-    for index, dialect in enumerate(model.match.dialects):
-        if dialect not in DIALECTS:
-            known = f"known are {', '.join(DIALECTS)}" if DIALECTS else "this version has none"
-            place = where(["match", "dialects", index])
-            problems.add(place, f"unknown dialect {dialect!r}", did_you_mean(dialect, DIALECTS) or known)
+    requests, wrong = requests_of(model.match.dialects)
+    for index, problem, hint in wrong:
+        problems.add(where(["match", "dialects", index]), problem, hint)
+    known = {score for request in requests for score in request.scores}
     for score in model.thresholds or {}:
         dialect, mark, _ = score.partition("__")
-        if score in SCORES or score in PAIRS or (mark and dialect in model.match.dialects):
+        if score in SCORES or score in PAIRS or score in known:
             continue
-        hint = did_you_mean(score, (*SCORES, *PAIRS)) or f"scores are {', '.join(SCORES)}"
+        hint = did_you_mean(score, (*SCORES, *PAIRS, *known)) or f"scores are {', '.join(SCORES)}"
         if score.startswith("n_"):
             hint = f"a threshold is a least value, so of the counts only these can have one: {', '.join(PAIRS)}"
-        if mark and dialect in DIALECTS:
+        if mark and dialect in DIALECTS and all(dialect != request.label for request in requests):
             hint = f"add {dialect!r} to match.dialects"
         problems.add(where(["thresholds", score]), f"unknown score {score!r}", hint)
 

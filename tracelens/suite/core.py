@@ -16,6 +16,7 @@ from tracelens.suite.references import References
 from tracelens.suite.tools import Agent, Tool
 
 if TYPE_CHECKING:
+    from tracelens.dialects.request import Request
     from tracelens.suite.blocks import (
         Answer,
         FieldCheck,
@@ -129,6 +130,13 @@ class Suite:
     def has_tools(self) -> bool:
         """Whether the suite names any tool, so that other tools are unknown."""
         return bool(self.tools) or any(agent.tools for agent in self.agents.values())
+
+    @cached_property
+    def dialects(self) -> tuple[Request, ...]:
+        """Other libraries' numbers that are asked for."""
+        from tracelens.suite.dialects import requests_of
+
+        return requests_of(self.match.dialects)[0]
 
     @cached_property
     def aliases(self) -> Mapping[str, str]:

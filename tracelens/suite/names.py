@@ -18,9 +18,6 @@ SCORES = (
 PAIRS = tuple(f"n_exact_{pairing}" for pairing in ("positional", "best_unused", "optimal"))
 """Counts of pairs that a threshold may name: how many calls must be right."""
 
-DIALECTS: tuple[str, ...] = ()
-"""Named bundles of another library's definitions, whose columns are ``<dialect>__<metric>``."""
-
 PAIRINGS: tuple[Pairing, ...] = ("positional", "best_unused", "optimal")
 
 PACKS: tuple[Pack, ...] = ("shell", "paths", "secrets", "destructive", "network")

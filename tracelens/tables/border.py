@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracelens.errors import InternalError, did_you_mean
 from tracelens.tables.catalogue import table
+from tracelens.tables.dialects import extra_column
 from tracelens.tables.model import arrow_dtypes, polars_dtypes
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 EXTRA = "__"
-"""Mark of a column beyond the contract: `<dialect>__<metric>`, 64-bit float, nullable, on `traces` only."""
+"""Mark of a column beyond the contract: `<dialect>__<metric>`, nullable, on `traces` only."""
 
 
 def schema(name: str, *, extra: Iterable[str] = (), without: Collection[str] = ()) -> pa.Schema:
@@ -38,7 +39,7 @@ def schema(name: str, *, extra: Iterable[str] = (), without: Collection[str] = (
     fields = [
         pa.field(c.name, dtypes[c.dtype], nullable=c.nullable) for c in table(name).columns if c.name not in without
     ]
-    return pa.schema(fields + [pa.field(each, pa.float64()) for each in extra])
+    return pa.schema(fields + [pa.field(each, dtypes[extra_column(each).dtype]) for each in extra])
 
 
 def polars_schema(name: str, *, extra: Iterable[str] = (), without: Collection[str] = ()) -> pl.Schema:
@@ -60,7 +61,7 @@ def polars_schema(name: str, *, extra: Iterable[str] = (), without: Collection[s
 
     dtypes = polars_dtypes()
     known = {c.name: dtypes[c.dtype] for c in table(name).columns if c.name not in without}
-    return pl.Schema(known | {each: pl.Float64() for each in extra})
+    return pl.Schema(known | {each: dtypes[extra_column(each).dtype] for each in extra})
 
 
 def empty(name: str, *, without: Collection[str] = ()) -> pl.DataFrame:
@@ -158,12 +159,12 @@ def _check_column(name: str, column_name: str, data: pa.ChunkedArray) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    known = table(name).by_name.get(column_name)
-    wanted = arrow_dtypes()[known.dtype] if known else pa.float64()
+    known = table(name).by_name.get(column_name) or extra_column(column_name)
+    wanted = arrow_dtypes()[known.dtype]
     where = f"table {name}"
     if not _same(data.type, wanted):
         raise InternalError(f"column {column_name!r} is {data.type}, not {wanted}", where=where)
-    if known and not known.nullable and data.null_count:
+    if not known.nullable and data.null_count:
         raise InternalError(f"column {column_name!r} has {data.null_count} nulls, but is never null", where=where)
     if pa.types.is_floating(wanted) and pc.any(pc.is_nan(data)).as_py():
         raise InternalError(f"column {column_name!r} holds NaN; what was not evaluated is null", where=where)

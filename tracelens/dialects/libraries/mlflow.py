@@ -1,0 +1,67 @@
+"""The exact mode of MLflow's tool call correctness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.view import Equality, View, true
+
+_NO_EXPECTATIONS = (
+    "MlflowException: should_exact_match=True requires expectations to be provided. Cannot perform exact matching "
+    "without ground truth."
+)
+
+
+def tool_call_correctness(v: View, *, should_consider_ordering: bool = False, should_exact_match: bool = True) -> Any:
+    """Equal calls, as a set or in order."""
+    v.refuse(not should_exact_match, "the judgement of a language model is not reproduced")
+    v.refuse(v.m == 0, _NO_EXPECTATIONS)
+    names, given = v.names, v.all_given
+    same = names.equal if should_consider_ordering else _one_set(names)
+    calls = v.calls(Equality.JSON_TEXT) if _any(given) else names
+    alike = calls.equal if should_consider_ordering else _one_set(calls)
+    return true((v.n == v.m) & ((given & alike) | (_not(given) & same)))
+
+
+def _one_set(things: Any) -> Any:
+    return (things.both == things.distinct_a) & (things.both == things.distinct_e)
+
+
+def _any(truth: Any) -> bool:
+    return bool(truth.any()) if hasattr(truth, "any") else truth
+
+
+def _not(truth: Any) -> Any:
+    return ~truth if hasattr(truth, "any") else not truth
+
+
+def ordered(v: View) -> Any:
+    """With should_consider_ordering."""
+    return tool_call_correctness(v, should_consider_ordering=True)
+
+
+DIALECT = Dialect(
+    name="mlflow",
+    library="mlflow (ToolCallCorrectness)",
+    version="3.17.2",
+    source="mlflow.genai.scorers.builtin_scorers of the package, with should_exact_match = true",
+    reading=Reading("parses"),
+    metrics=(
+        Metric(
+            "tool_call_correctness",
+            tool_call_correctness,
+            "n = m and S(A) = S(E)",
+            also=("ToolCallCorrectness",),
+            said=("yes", "no"),
+        ),
+        Metric("tool_call_correctness_ordered", ordered, "A = E, in order", said=("yes", "no")),
+    ),
+    equality="name and json.dumps(arguments, sort_keys=True): 1, 1.0 and true are three values",
+    empties="nothing expected is refused",
+    duplicates="the lists must be equally long, but repeated calls are one: a, a, b equals a, b, b",
+    bugs=(
+        "arguments count only if every expected call has some: one name-only entry switches them off for all; without "
+        "order two lists of equal length and equal sets are equal"
+    ),
+)

@@ -1,0 +1,163 @@
+"""What dialects compare in a batch: the calls of every trace and of the reference that counted for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from tracelens import columns
+from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TRUNCATED, Arguments
+from tracelens.columns import PADDING
+from tracelens.dialects.view import Equality
+from tracelens.kernels.distinct import FREE, enter_texts
+from tracelens.run.dialects.keys import Keys, keys_of
+
+B1 = npt.NDArray[np.bool_]
+I32 = npt.NDArray[np.int32]
+I64 = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """The calls of one side, row by row.
+
+    Attributes:
+        name: int32[n], codes of their names, never negative.
+        row: int64[n], where their arguments stand.
+        form: uint8[n], how the source held these.
+        text: bool[n], whether these are text by the sender's choice.
+        malformed: bool[n].
+        failed: bool[n], whether the call ended in an error.
+    """
+
+    name: I32
+    row: I64
+    form: npt.NDArray[np.uint8]
+    text: B1
+    malformed: B1
+    failed: B1
+
+    def of(self, rows: npt.NDArray[np.integer] | B1) -> Side:
+        """Some of them."""
+        return Side(*(getattr(self, each)[rows] for each in Side.__slots__))
+
+
+@dataclass(frozen=True)
+class Lists:
+    """Both sides of all units.
+
+    Attributes:
+        names: The text of each name code.
+        arguments: Distinct arguments.
+        a: Actual calls.
+        e: Expected calls.
+        units: int64[units, 4], first actual call, how many, first expected call, how many.
+        shared: Keys and codes that were asked for before.
+    """
+
+    names: Sequence[str]
+    arguments: Arguments
+    a: Side
+    e: Side
+    units: I64
+    shared: dict[object, object] = field(default_factory=dict)
+
+    @property
+    def n(self) -> I64:
+        """int64[units], actual calls."""
+        return self.units[:, 1]
+
+    @property
+    def m(self) -> I64:
+        """int64[units], expected calls."""
+        return self.units[:, 3]
+
+    def some(self, mask: B1, side: str) -> B1:
+        """bool[units]: whether some call of a unit is marked.
+
+        Args:
+            mask: bool, by call of the side.
+            side: ``a`` or ``e``.
+        """
+        before = columns.offsets_of(mask.astype(np.int64))
+        first, count = (self.units[:, 0], self.n) if side == "a" else (self.units[:, 2], self.m)
+        return np.asarray(before[first + count] > before[first], np.bool_)
+
+    def either(self, a: B1, e: B1) -> B1:
+        """bool[units]: whether some call of either side is marked."""
+        return self.some(a, "a") | self.some(e, "e")
+
+    @cached_property
+    def unreadable(self) -> B1:
+        """bool[units]: those with arguments that are no object and were captured."""
+        known = np.isin(self.arguments.state, (S_OBJECT, S_EMPTY, S_NOT_CAPTURED, S_TRUNCATED))
+        return self.either(~known[self.a.row], ~known[self.e.row])
+
+    @cached_property
+    def uncaptured(self) -> B1:
+        """bool[units]: those with an actual call whose arguments nobody knows."""
+        return self.some(np.isin(self.arguments.state, (S_NOT_CAPTURED, S_TRUNCATED))[self.a.row], "a")
+
+    def keys(self, equality: Equality) -> Keys:
+        """Digests of the distinct arguments."""
+        if equality not in self.shared:
+            self.shared[equality] = keys_of(self.arguments, equality)
+        found = self.shared[equality]
+        assert isinstance(found, Keys)  # noqa: S101 - for mypy: each kind of key has its own kind of value
+        return found
+
+    def call_codes(self, equality: Equality, *, absent: bool) -> tuple[I32, I32]:
+        """Codes of the calls of both sides, by name and arguments.
+
+        Args:
+            equality: When arguments are equal.
+            absent: Whether a call without arguments is another thing than one with none.
+        """
+        key = (equality, absent, self.names is not None)
+        if key not in self.shared:
+            keys = self.keys(equality)
+            pairs = [(side.name, side.row, side.form <= columns.NULL) for side in (self.a, self.e)]
+            name, row, blank = (np.concatenate(each) for each in zip(*pairs, strict=True))
+            salt = name.astype(np.int64) * 2 + (blank if absent else 0)
+            codes = _numbered(np.stack([keys.hi[row], keys.lo[row]], axis=1), salt)
+            self.shared[key] = codes[: self.a.name.size], codes[self.a.name.size :]
+        return self.shared[key]  # type: ignore[return-value]  # as above
+
+    def trimmed(self) -> Lists:
+        """The same with names that are trimmed."""
+        if "trimmed" not in self.shared:
+            codes: dict[str, int] = {}
+            short = np.array([codes.setdefault(name.strip(), len(codes)) for name in self.names], np.int32)
+            a, e = (replace(side, name=short[side.name]) for side in (self.a, self.e))
+            same = len(codes) == len(self.names)
+            keys = {key: value for key, value in self.shared.items() if isinstance(key, Equality)}
+            self.shared["trimmed"] = self if same else replace(self, names=list(codes), a=a, e=e, shared=keys)
+        return self.shared["trimmed"]  # type: ignore[return-value]  # as above
+
+    def without(self, left_out: B1) -> Lists:
+        """The same without some actual calls."""
+        before = columns.offsets_of((~left_out).astype(np.int64))
+        units = self.units.copy()
+        units[:, 0] = before[self.units[:, 0]]
+        units[:, 1] = before[self.units[:, 0] + self.n] - units[:, 0]
+        keys = {key: value for key, value in self.shared.items() if isinstance(key, Equality)}
+        return replace(self, a=self.a.of(~left_out), units=units, shared=keys)
+
+
+def _numbered(digests: npt.NDArray[np.uint64], salt: I64) -> I32:
+    """int32[n]: equal numbers for equal digests and salts, in the order of their first appearance."""
+    n = salt.size
+    size = digests.shape[1] * 8
+    data = np.zeros(n * size + PADDING, np.uint8)
+    data[: n * size] = digests.view(np.uint8).ravel()
+    table = np.full(1 << max(4, (2 * n).bit_length()), FREE, np.int32)
+    kept, offsets = np.empty(n * size + PADDING, np.uint8), np.zeros(n + 1, np.int64)
+    row = np.empty(n, np.int64)
+    enter_texts(
+        data, np.arange(n + 1) * size, salt, table, kept, offsets, np.empty(n, np.int64), np.empty(n, np.uint64), 0, row
+    )
+    return row.astype(np.int32)
