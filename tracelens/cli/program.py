@@ -34,6 +34,8 @@ _COMMANDS = (
     ("score", "score:score", "Score traces with every rung and show the funnel."),
     ("rescore", "score:rescore", "Score the traces of a run again with another suite."),
     ("explain", "explain:explain", "Show one trace rung by rung."),
+    ("modes", "dialects:modes", "What libraries call strict, unordered, subset, superset and accuracy."),
+    ("compare-dialects", "dialects:compare_dialects", "Where libraries disagree on your traces, and why."),
     ("sql", "query:sql", "Ask the results in SQL."),
     ("report", "report:report", "Write a report about a run, or about some days."),
     ("export", "store:export", "Copy the results into a DuckDB file, CSV, Parquet or Arrow."),

@@ -36,6 +36,7 @@ class SingleCall:
         self.name = entry.get("name") if isinstance(entry, Mapping) else None
         if not isinstance(self.name, str):
             raise RefusedError("malformed call: it has no name")
+        self.given_name = self.name
         self.given = entry.get("arguments")
         self.output = entry.get("output")
         self.unknown = entry.get("arguments_state") in {"not_captured", "truncated"}
@@ -104,9 +105,10 @@ class SingleView:
     def calls(self, equality: Equality, *, last_given: bool = False) -> Compared:
         """The calls compared."""
         self._look()
-        last = {call.name: call for call in self.e} if last_given else {}
+        arguments = {call.given_name: call.arguments for call in self.e}
         made = [(call.name, of_arguments(equality, call.arguments)) for call in self.a]
-        wanted = [(call.name, of_arguments(equality, last.get(call.name, call).arguments)) for call in self.e]
+        asked = [arguments.get(call.name, {}) if last_given else call.arguments for call in self.e]
+        wanted = [(call.name, of_arguments(equality, each)) for call, each in zip(self.e, asked, strict=True)]
         return compared(made, wanted)
 
     def best_unused(self, equality: Equality) -> tuple[int, int]:

@@ -115,7 +115,8 @@ class View(Protocol):
 
         Args:
             equality: When arguments are equal.
-            last_given: Whether every expected call of a tool has the arguments of the last one of that tool.
+            last_given: Whether every expected call has the arguments of the last one whose name, as it was given, is
+                its name; none where there is no such call.
         """
 
     def best_unused(self, equality: Equality) -> tuple[Number, Number]:

@@ -95,6 +95,7 @@ DIALECT = Dialect(
     duplicates="counted",
     bugs=(
         "the ground truth has one set of parameters per tool name, so every expected call of a tool is taken to have "
-        "those of the last one (E′); arguments that are no object count as none"
+        "those of the last one (E′), and one whose name has blanks around it to have none; arguments that are no object "
+        "count as none"
     ),
 )

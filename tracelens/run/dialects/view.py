@@ -380,7 +380,11 @@ class BulkView:
     def with_trimmed_names(self) -> BulkView:
         """The same with names that are trimmed."""
         trimmed = self._lists.trimmed()
-        return self if trimmed is self._lists else self._with(trimmed)
+        if trimmed is self._lists:
+            return self
+        loose = np.array([name != name.strip() for name in self._lists.names], np.bool_)
+        self.doubtful |= self._lists.some(loose[self._lists.e.name], "e")
+        return self._with(trimmed)
 
     def in_text_order(self) -> BulkView:
         """Not for all at once."""
