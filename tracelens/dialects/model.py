@@ -28,14 +28,15 @@ class Reading:
         complaint: What it says where it refuses.
         broken: What it makes of text that is no JSON: ``refuses``, ``keeps`` it as a string, or ``fails`` the call.
         absent: Whether a call without arguments is another thing than one with none.
-        others_count_as_none: Whether arguments that are JSON but no object count as none.
+        others: What it makes of arguments that are JSON but no object: ``keeps`` them, takes them for ``none``, or
+            ``refuses``.
     """
 
     text: Text
     complaint: str = ""
     broken: Literal["refuses", "keeps", "fails"] = "refuses"
     absent: bool = False
-    others_count_as_none: bool = False
+    others: Literal["keeps", "none", "refuses"] = "keeps"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from tracelens.dialects.equality import OF_VALUE, by_value, of_arguments
 from tracelens.dialects.similar import similarity
 from tracelens.dialects.view import Equality, Mode, Overrides, RefusedError
 from tracelens.dialects.view import Sequence as Compared
+from tracelens.library import load
 
 if TYPE_CHECKING:
     from tracelens.dialects.model import Dialect
@@ -41,7 +42,7 @@ class SingleCall:
         self.output = entry.get("output")
         self.unknown = entry.get("arguments_state") in {"not_captured", "truncated"}
         self._reading = dialect.reading
-        if self._reading.text == "refuses" and not (self.given is None or isinstance(self.given, dict)):
+        if not (self.given is None or isinstance(self.given, dict)) and self._refuses():
             raise RefusedError(self._reading.complaint)
 
     @cached_property
@@ -49,10 +50,17 @@ class SingleCall:
         """The arguments as the library compares them."""
         if self.given is None:
             return None if self._reading.absent else {}
-        if self._reading.others_count_as_none:
-            read = self._read()
-            return read if isinstance(read, dict) else {}
-        return self._read()
+        read = self._read()
+        return {} if self._reading.others == "none" and not isinstance(read, dict) else read
+
+    def _refuses(self) -> bool:
+        """Whether the library does not take such arguments at all."""
+        if self._reading.text == "refuses" or self._reading.others != "refuses":
+            return self._reading.text == "refuses"
+        try:
+            return not isinstance(json.loads(self.given) if isinstance(self.given, str) else self.given, dict)
+        except ValueError:
+            return False
 
     def _read(self) -> Any:
         """What was passed, text read as JSON where the library does that."""
@@ -246,8 +254,7 @@ class SingleView:
         """Errors of the schemas."""
         if schemas is None:
             raise RefusedError("no schemas")
-        from jsonschema.validators import validator_for
-
+        validator_for = load().validators.validator_for
         total = 0
         for call in self.a:
             schema = schemas.get(call.name)

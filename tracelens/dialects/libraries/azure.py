@@ -68,7 +68,7 @@ DIALECT = Dialect(
     reading=Reading(
         "parses",
         "EvaluationException: (InternalError) Failed to parse tool call arguments as JSON.",
-        others_count_as_none=True,
+        others="none",
     ),
     metrics=(
         Metric("exact_match", exact_match, "1 if A = E′, in order, else 0", "share", choices=_CHOICES),

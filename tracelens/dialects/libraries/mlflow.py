@@ -19,7 +19,7 @@ def tool_call_correctness(v: View, *, should_consider_ordering: bool = False, sh
     v.refuse(v.m == 0, _NO_EXPECTATIONS)
     names, given = v.names, v.all_given
     same = names.equal if should_consider_ordering else _one_set(names)
-    calls = v.calls(Equality.JSON_TEXT) if _any(given) else names
+    calls = v.calls(Equality.JSON_TEXT) if _any(given & (v.n == v.m)) else names
     alike = calls.equal if should_consider_ordering else _one_set(calls)
     return true((v.n == v.m) & ((given & alike) | (_not(given) & same)))
 
@@ -46,7 +46,9 @@ DIALECT = Dialect(
     library="mlflow (ToolCallCorrectness)",
     version="3.17.2",
     source="mlflow.genai.scorers.builtin_scorers of the package, with should_exact_match = true",
-    reading=Reading("parses"),
+    reading=Reading(
+        "parses", "MlflowException: Invalid arguments type. Arguments must be a dict.", broken="refuses", others="refuses"
+    ),
     metrics=(
         Metric(
             "tool_call_correctness",

@@ -13,7 +13,7 @@ from typing import Any
 
 from tracelens.rungs.schema.decimals import is_multiple
 from tracelens.rungs.schema.ecma import compile_pattern
-from tracelens.rungs.schema.library import load
+from tracelens.library import load
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
 
