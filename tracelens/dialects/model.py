@@ -25,7 +25,8 @@ class Reading:
 
     Attributes:
         text: What it does with text.
-        complaint: What it says where it refuses.
+        complaint: What it says where it refuses arguments that are no object.
+        broken_complaint: What it says where it refuses text that is no JSON; what Python says, where this is empty.
         broken: What it makes of text that is no JSON: ``refuses``, ``keeps`` it as a string, or ``fails`` the call.
         absent: Whether a call without arguments is another thing than one with none.
         others: What it makes of arguments that are JSON but no object: ``keeps`` them, takes them for ``none``, or
@@ -35,6 +36,7 @@ class Reading:
     text: Text
     complaint: str = ""
     broken: Literal["refuses", "keeps", "fails"] = "refuses"
+    broken_complaint: str = ""
     absent: bool = False
     others: Literal["keeps", "none", "refuses"] = "keeps"
 

@@ -70,7 +70,7 @@ class SingleCall:
             return json.loads(self.given)
         except ValueError as error:
             if self._reading.broken == "refuses":
-                raise RefusedError(self._reading.complaint or f"JSONDecodeError: {error}") from None
+                raise RefusedError(self._reading.broken_complaint or f"JSONDecodeError: {error}") from None
             return self.given if self._reading.broken == "keeps" else BROKEN
 
 

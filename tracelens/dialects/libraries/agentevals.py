@@ -78,7 +78,11 @@ DIALECT = Dialect(
     library="agentevals",
     version="0.0.9",
     source="agentevals.trajectory and agentevals.graph_trajectory of the package",
-    reading=Reading("parses"),
+    reading=Reading(
+        "parses",
+        "ValidationError: 1 validation error for AIMessage: tool_calls.args: Input should be a valid dictionary",
+        others="refuses",
+    ),
     metrics=(
         Metric("trajectory_strict_match", strict, "A = E, in order, one call a message", also=("strict",), choices=_PARAMS),
         Metric("trajectory_unordered_match", unordered, "A = E as multisets", also=("unordered",), choices=_PARAMS),
@@ -97,6 +101,6 @@ DIALECT = Dialect(
         "side, the argument modes change sides, too: there superset asks that every argument made is expected; "
         "with argument modes that are no equality the first fit may miss a perfect match; an empty list of keys "
         "falls back to the mode, and a key absent on both sides matches; strict compares messages, so one message "
-        "fewer fails; == takes true for 1; text that is no JSON raises"
+        "fewer fails; == takes true for 1; text that is no JSON raises, and so do arguments that are no object"
     ),
 )

@@ -67,7 +67,7 @@ DIALECT = Dialect(
     source="azure.ai.evaluation._evaluators._task_navigation_efficiency of the package",
     reading=Reading(
         "parses",
-        "EvaluationException: (InternalError) Failed to parse tool call arguments as JSON.",
+        broken_complaint="EvaluationException: (UserError) Failed to parse tool call arguments as JSON.",
         others="none",
     ),
     metrics=(

@@ -47,7 +47,10 @@ DIALECT = Dialect(
     version="3.17.2",
     source="mlflow.genai.scorers.builtin_scorers of the package, with should_exact_match = true",
     reading=Reading(
-        "parses", "MlflowException: Invalid arguments type. Arguments must be a dict.", broken="refuses", others="refuses"
+        "parses",
+        "ValidationError: 1 validation error for FunctionCall: arguments: Input should be a valid dictionary",
+        broken_complaint="MlflowException: Invalid arguments type: <class 'str'>. Arguments must be a dict.",
+        others="refuses",
     ),
     metrics=(
         Metric(

@@ -110,7 +110,7 @@ class BulkView:
         reasons: Why the library refuses, by code.
         refused: int32[units], code of the reason, -1 for none.
         looked: Whether arguments were looked at.
-        doubtful: bool[units], those whose arguments are text that the library compares as such.
+        doubtful: bool[units], those that the reference has to look at: what it compares is no object.
     """
 
     def __init__(self, lists: Lists, dialect: Dialect, schema_errors: I64 | None) -> None:
@@ -400,7 +400,8 @@ class BulkView:
         raise ExoticError
 
     def read_all(self) -> None:
-        """Units with arguments that cannot be read are left to the reference anyway."""
+        """Leave units with arguments that cannot be read to the reference."""
+        self.doubtful |= self._lists.unreadable
 
     def refuse(self, when: Any, reason: str) -> None:
         """Mark units that the library refuses; the first reason counts."""
