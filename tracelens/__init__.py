@@ -22,7 +22,18 @@ if TYPE_CHECKING:
     from tracelens.store import connect
     from tracelens.suite import Suite
 
-__all__ = ["Results", "Suite", "__version__", "connect", "dialects", "errors", "expr", "metrics", "open_results", "score"]
+__all__ = [
+    "Results",
+    "Suite",
+    "__version__",
+    "connect",
+    "dialects",
+    "errors",
+    "expr",
+    "metrics",
+    "open_results",
+    "score",
+]
 
 _HOMES = {
     "Results": "tracelens.results",

@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 CASEFOLDED = "callable: compare casefolded json.dumps"
-DESCRIPTIONS = {"shape", "compares", "steps", "api", "expected", "checks", "note", "actual_shape", "trajectory_match_mode"}
+DESCRIPTIONS = {
+    "shape",
+    "compares",
+    "steps",
+    "api",
+    "expected",
+    "checks",
+    "note",
+    "actual_shape",
+    "trajectory_match_mode",
+}
 """Parameters of the records that describe how they were made."""
 
 METRICS = {

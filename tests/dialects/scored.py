@@ -36,7 +36,9 @@ def ask(folder: Path, traces: list[dict[str, Any]], asked: list[Asked], **more: 
     """The library's values by question and trace, as the columns have them; refusals are texts that begin with ``!``."""
     lines = [{"trace_id": f"{n:05}", **trace} for n, trace in enumerate(traces)]
     frame = score(folder, lines, suite_of(asked, **more)).traces.sort("trace_id")
-    return [_values(frame, f"{dialect}_{i}__", columns_of(dialect, metric)) for i, (dialect, metric, _) in enumerate(asked)]
+    return [
+        _values(frame, f"{dialect}_{i}__", columns_of(dialect, metric)) for i, (dialect, metric, _) in enumerate(asked)
+    ]
 
 
 def _values(frame: Any, label: str, names: list[str]) -> list[Any]:
@@ -66,4 +68,4 @@ def close(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-__all__ = ["ask", "as_column", "close", "columns_of", "single", "suite_of", "tl"]
+__all__ = ["as_column", "ask", "close", "columns_of", "single", "suite_of", "tl"]

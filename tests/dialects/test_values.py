@@ -22,7 +22,9 @@ def traces(*, names_only):
 
 @pytest.mark.parametrize("row", VALUES["values"], ids=lambda row: f"{row['dialect']}-{row['metric']}")
 def test_one_pair_of_lists(row):
-    found = [single(row["dialect"], row["metric"], each, row["params"]) for each in traces(names_only=row["names_only"])]
+    found = [
+        single(row["dialect"], row["metric"], each, row["params"]) for each in traces(names_only=row["names_only"])
+    ]
     for value, wanted in zip(found, row["values"], strict=True):
         assert value.startswith("!") if wanted is None else close(value, wanted)
 

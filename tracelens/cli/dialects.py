@@ -29,15 +29,17 @@ def modes(name: str | None = None, /, *, json: bool = False) -> None:
         print_json(rows) if json else print_lines(_side_by_side(rows))
         return
     if name not in DIALECTS:
-        raise UsageError(f"no dialect {name!r}", hint=did_you_mean(name, DIALECTS) or f"known are {', '.join(DIALECTS)}")
+        raise UsageError(
+            f"no dialect {name!r}", hint=did_you_mean(name, DIALECTS) or f"known are {', '.join(DIALECTS)}"
+        )
     print_json(_facts(DIALECTS[name])) if json else print_lines(_page(DIALECTS[name]))
 
 
 def _number(value: Any) -> str:
     """A value of a library, short."""
-    if isinstance(value, bool) or value is None or isinstance(value, str):
-        return {True: "true", False: "false", None: "–"}.get(value, str(value))
-    return f"{value:.2f}" if isinstance(value, float) else str(value)
+    if value is None:
+        return "–"
+    return f"{value:.2f}" if isinstance(value, float) else str(value).lower()
 
 
 def _side_by_side(rows: list[dict[str, Any]]) -> list[Line]:
@@ -83,14 +85,22 @@ def _facts(dialect: Dialect) -> dict[str, Any]:
 
 def _default(value: Any) -> Any:
     """A parameter's default for JSON."""
-    return value if value is None or isinstance(value, bool | int | float | str) else list(value) if isinstance(value, tuple) else "required"
+    return (
+        value
+        if value is None or isinstance(value, bool | int | float | str)
+        else list(value)
+        if isinstance(value, tuple)
+        else "required"
+    )
 
 
 def _page(dialect: Dialect) -> list[Line]:
     """All that is known of a dialect."""
     facts = _facts(dialect)
     lines: list[Line] = [[(dialect.name, "title"), (f"  {dialect.library} {dialect.version}", "")]]
-    lines += [[(f"  {key:<12}", "dim"), (facts[key], "")] for key in ("source", "equality", "empties", "duplicates", "bugs")]
+    lines += [
+        [(f"  {key:<12}", "dim"), (facts[key], "")] for key in ("source", "equality", "empties", "duplicates", "bugs")
+    ]
     lines.append([])
     for each in facts["metrics"]:
         column = "" if each["column"] else "  (with parameters only)"
@@ -135,21 +145,26 @@ def _words(found: Disagreements) -> list[Line]:
     for row in found.words.iter_rows(named=True):
         told = f"{row['n_differ']:,} of {counted(row['n_traces'], 'trace')}"
         spread = "" if row["mean_spread"] is None else f"  mean spread {row['mean_spread']:.2f}"
-        lines.append([(f"  {row['word']:<10}", "name"), (f"{counted(row['columns'], 'number')} differ on {told}{spread}", "")])
+        lines.append(
+            [(f"  {row['word']:<10}", "name"), (f"{counted(row['columns'], 'number')} differ on {told}{spread}", "")]
+        )
     return lines
 
 
 def _trace(row: dict[str, Any], found: Disagreements) -> list[Line]:
     """One trace: who says what, and why."""
     case = f"  case {safe(row['case_id'])}" if row["case_id"] else ""
-    lines: list[Line] = [[], [(f"Trace {safe(row['trace_id'])}", "title"), (f"{case}  disagreement {row['disagreement']:.2f}", "dim")]]
+    lines: list[Line] = [
+        [],
+        [(f"Trace {safe(row['trace_id'])}", "title"), (f"{case}  disagreement {row['disagreement']:.2f}", "dim")],
+    ]
     for word, names in found.columns.items():
         values: dict[str, list[str]] = {}
         for name in names:
             values.setdefault("–" if row[name] is None else f"{row[name]:.2f}", []).append(name)
         if len(values) > 1:
-            for value in sorted(values, reverse=True):
-                lines.append([(f"  {word:<10}{value:>5}  ", "name"), (", ".join(values[value]), "")])
-                word = ""
+            for number, value in enumerate(sorted(values, reverse=True)):
+                head = "" if number else word
+                lines.append([(f"  {head:<10}{value:>5}  ", "name"), (", ".join(values[value]), "")])
     lines += [[("  • ", "dim"), (safe(reason), "")] for reason in row["why"]]
     return lines

@@ -13,19 +13,20 @@ Example:
 
 from __future__ import annotations
 
-from tracelens.dialects.libraries.adk import DIALECT as adk
-from tracelens.dialects.libraries.agentevals import DIALECT as agentevals
-from tracelens.dialects.libraries.article import DIALECT as article
-from tracelens.dialects.libraries.azure import DIALECT as azure
-from tracelens.dialects.libraries.deepeval import DIALECT as deepeval
-from tracelens.dialects.libraries.futureagi import DIALECT as futureagi
-from tracelens.dialects.libraries.mlflow import DIALECT as mlflow
-from tracelens.dialects.libraries.pydantic_evals import DIALECT as pydantic_evals
-from tracelens.dialects.libraries.ragas import DIALECT as ragas
-from tracelens.dialects.libraries.strands import DIALECT as strands
-from tracelens.dialects.libraries.tau2 import DIALECT as tau2
-from tracelens.dialects.libraries.vertex import DIALECT as vertex
-from tracelens.dialects.model import BoundMetric, Dialect, Metric, Reading, Verdict
+from tracelens.dialects.libraries.adk import adk
+from tracelens.dialects.libraries.agentevals import agentevals
+from tracelens.dialects.libraries.article import article
+from tracelens.dialects.libraries.azure import azure
+from tracelens.dialects.libraries.deepeval import deepeval
+from tracelens.dialects.libraries.futureagi import futureagi
+from tracelens.dialects.libraries.mlflow import mlflow
+from tracelens.dialects.libraries.pydantic_evals import pydantic_evals
+from tracelens.dialects.libraries.ragas import ragas
+from tracelens.dialects.libraries.strands import strands
+from tracelens.dialects.libraries.tau2 import tau2
+from tracelens.dialects.libraries.vertex import vertex
+from tracelens.dialects.model import BoundMetric, Dialect, Metric, Verdict
+from tracelens.dialects.reading import Reading
 
 DIALECTS: dict[str, Dialect] = {
     each.name: each

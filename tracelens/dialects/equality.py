@@ -22,7 +22,8 @@ def by_value(value: Any) -> Hashable:
         return ("{}", frozenset((name, by_value(item)) for name, item in value.items()))
     if isinstance(value, list):
         return ("[]", tuple(map(by_value, value)))
-    return value
+    plain: Hashable = value
+    return plain
 
 
 def by_json(value: Any) -> str:

@@ -8,37 +8,13 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Literal
 
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.single import SingleView
 from tracelens.dialects.view import RefusedError, View
 from tracelens.errors import UsageError, did_you_mean
 
 Shape = Literal["truth", "share", "score", "count", "verdicts"]
 """What a value is: true or false, 0 to 1, 0 to 100 or more, a whole number, or a list of verdicts."""
-
-Text = Literal["refuses", "parses", "keeps"]
-"""What a library does with arguments that are JSON text where an object is meant."""
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """How a library reads the arguments of a call.
-
-    Attributes:
-        text: What it does with text.
-        complaint: What it says where it refuses arguments that are no object.
-        broken_complaint: What it says where it refuses text that is no JSON; what Python says, where this is empty.
-        broken: What it makes of text that is no JSON: ``refuses``, ``keeps`` it as a string, or ``fails`` the call.
-        absent: Whether a call without arguments is another thing than one with none.
-        others: What it makes of arguments that are JSON but no object: ``keeps`` them, takes them for ``none``, or
-            ``refuses``.
-    """
-
-    text: Text
-    complaint: str = ""
-    broken: Literal["refuses", "keeps", "fails"] = "refuses"
-    broken_complaint: str = ""
-    absent: bool = False
-    others: Literal["keeps", "none", "refuses"] = "keeps"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +143,7 @@ class Dialect:
                 return Verdict(None)
             if self.turns and actual and all(isinstance(each, list | tuple) for each in actual):
                 return Verdict(self._mean(chosen, actual, expected, params))
-            return Verdict(self.evaluate(chosen, SingleView(actual, expected, self), params))
+            return Verdict(self.evaluate(chosen, SingleView(actual, expected, self.reading), params))
         except RefusedError as refusal:
             return Verdict(None, str(refusal))
 
@@ -176,7 +152,7 @@ class Dialect:
         if len(actual) != len(expected):
             raise RefusedError(f"ValueError: {len(actual)} actual and {len(expected)} expected invocations")
         turns = zip(actual, expected, strict=True)
-        return sum(float(self.evaluate(chosen, SingleView(a, e, self), params)) for a, e in turns) / len(actual)
+        return sum(float(self.evaluate(chosen, SingleView(a, e, self.reading), params)) for a, e in turns) / len(actual)
 
     def evaluate(self, chosen: Metric, view: View, params: Mapping[str, Any]) -> Any:
         """The formula's value over a view, as the library says it."""

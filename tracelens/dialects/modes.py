@@ -29,7 +29,10 @@ OWN = "tracelens"
 """In place of a dialect: the scores of this package."""
 
 _OWN: dict[str, tuple[tuple[str, str, float], ...]] = {
-    "strict": (("strict", "|common prefix of a and e| / max(n, m)", 1 / 3), ("exact_order", "1 if a = e, in order, else 0", 0.0)),
+    "strict": (
+        ("strict", "|common prefix of a and e| / max(n, m)", 1 / 3),
+        ("exact_order", "1 if a = e, in order, else 0", 0.0),
+    ),
     "unordered": (
         ("unordered", "|S(a) ∩ S(e)| / |S(a) ∪ S(e)|", 1.0),
         ("any_order", "1 if e ⊆ a as multisets, else 0", 1.0),

@@ -10,19 +10,19 @@ from tracelens.dialects.view import RefusedError
 
 
 class Similar(Protocol):
-    """A call with its result."""
+    """A call with its result.
 
-    @property
-    def name(self) -> str:
-        """The tool."""
+    Attributes:
+        name: The tool.
+        output: Its result.
+    """
+
+    name: str
+    output: Any
 
     @property
     def arguments(self) -> Any:
         """Its arguments."""
-
-    @property
-    def output(self) -> Any:
-        """Its result."""
 
 
 def similar_arguments(one: Any, other: Any) -> float:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from copy import copy
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from copy import copy
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tracelens.dialects.equality import OF_VALUE, by_value, of_arguments
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.similar import similarity
 from tracelens.dialects.view import Equality, Mode, Overrides, RefusedError
 from tracelens.dialects.view import Sequence as Compared
 from tracelens.library import load
-
-if TYPE_CHECKING:
-    from tracelens.dialects.model import Dialect
 
 BROKEN = object()
 """The arguments of a call that the library fails because they are no JSON; equal to nothing."""
@@ -31,17 +29,17 @@ class SingleCall:
         output: The result, where one was passed.
     """
 
-    def __init__(self, entry: Any, dialect: Dialect) -> None:
+    def __init__(self, entry: Any, reading: Reading) -> None:
         inner = entry.get("function") if isinstance(entry, Mapping) else None
         entry = {"name": entry} if isinstance(entry, str) else inner if isinstance(inner, Mapping) else entry
-        self.name = entry.get("name") if isinstance(entry, Mapping) else None
-        if not isinstance(self.name, str):
+        name = entry.get("name") if isinstance(entry, Mapping) else None
+        if not isinstance(name, str):
             raise RefusedError("malformed call: it has no name")
-        self.given_name = self.name
+        self.name = self.given_name = name
         self.given = entry.get("arguments")
         self.output = entry.get("output")
         self.unknown = entry.get("arguments_state") in {"not_captured", "truncated"}
-        self._reading = dialect.reading
+        self._reading = reading
         if not (self.given is None or isinstance(self.given, dict)) and self._refuses():
             raise RefusedError(self._reading.complaint)
 
@@ -73,7 +71,6 @@ class SingleCall:
                 raise RefusedError(self._reading.broken_complaint or f"JSONDecodeError: {error}") from None
             return self.given if self._reading.broken == "keeps" else BROKEN
 
-
     def trimmed(self) -> SingleCall:
         """The same call with its name trimmed."""
         call = copy(self)
@@ -84,10 +81,10 @@ class SingleCall:
 class SingleView:
     """Two lists of calls; see `tracelens.dialects.view.View` for what the members mean."""
 
-    def __init__(self, actual: Sequence[Any], expected: Sequence[Any], dialect: Dialect) -> None:
-        self.messages = _messages(actual, dialect), _messages(expected, dialect)
-        self.a = _calls(actual, self.messages[0], dialect)
-        self.e = _calls(expected, self.messages[1], dialect)
+    def __init__(self, actual: Sequence[Any], expected: Sequence[Any], reading: Reading) -> None:
+        self.messages = _messages(actual, reading), _messages(expected, reading)
+        self.a = _calls(actual, self.messages[0], reading)
+        self.e = _calls(expected, self.messages[1], reading)
         self.entries = list(actual)
         self.all = self.a
         self.n, self.m = len(self.a), len(self.e)
@@ -147,7 +144,13 @@ class SingleView:
         return min(self.n, self.m)
 
     def fitted(
-        self, equality: Equality, mode: Mode, overrides: Overrides = None, *, of: str = "expected", swapped: bool = False
+        self,
+        equality: Equality,
+        mode: Mode,
+        overrides: Overrides = None,
+        *,
+        of: str = "expected",
+        swapped: bool = False,
     ) -> int:
         """Calls of one side that find a partner, until one does not."""
         self._look()
@@ -376,18 +379,18 @@ def _common(a: Sequence[Hashable], e: Sequence[Hashable]) -> int:
     return row[-1]
 
 
-def _messages(entries: Sequence[Any], dialect: Dialect) -> list[tuple[str, list[SingleCall] | None]] | None:
+def _messages(entries: Sequence[Any], reading: Reading) -> list[tuple[str, list[SingleCall] | None]] | None:
     """Chat messages with the calls in them; None where the entries are calls."""
     if not entries or not all(isinstance(entry, Mapping) and "role" in entry for entry in entries):
         return None
     return [
-        (entry["role"], [SingleCall(call, dialect) for call in entry["tool_calls"]] if "tool_calls" in entry else None)
+        (entry["role"], [SingleCall(call, reading) for call in entry["tool_calls"]] if "tool_calls" in entry else None)
         for entry in entries
     ]
 
 
-def _calls(entries: Sequence[Any], messages: Any, dialect: Dialect) -> list[SingleCall]:
+def _calls(entries: Sequence[Any], messages: Any, reading: Reading) -> list[SingleCall]:
     """The calls of a list of calls or messages."""
     if messages is not None:
         return [call for _, calls in messages for call in calls or ()]
-    return [SingleCall(entry, dialect) for entry in entries]
+    return [SingleCall(entry, reading) for entry in entries]

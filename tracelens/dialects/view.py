@@ -126,7 +126,13 @@ class View(Protocol):
         """At how many positions both calls have one name and arguments that fit; counted as in `fitted`."""
 
     def fitted(
-        self, equality: Equality, mode: Mode, overrides: Overrides = None, *, of: str = "expected", swapped: bool = False
+        self,
+        equality: Equality,
+        mode: Mode,
+        overrides: Overrides = None,
+        *,
+        of: str = "expected",
+        swapped: bool = False,
     ) -> Number:
         """How many calls of one side find an unused call of the other, each taking the first that fits.
 

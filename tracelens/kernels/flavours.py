@@ -93,7 +93,14 @@ def leading_fraction_zeros(buf: np.ndarray, start: int, end: int) -> int:
 
 @inlined
 def plain_digest(
-    buf: np.ndarray, tape: Tape, e: int, is_top: bool, flavour: int, words: np.ndarray, scratch: np.ndarray, table: np.ndarray
+    buf: np.ndarray,
+    tape: Tape,
+    e: int,
+    is_top: bool,
+    flavour: int,
+    words: np.ndarray,
+    scratch: np.ndarray,
+    table: np.ndarray,
 ) -> tuple[np.uint64, np.uint64, bool]:
     """The digest of a value that is no container, and whether it is decided."""
     kind, start, end = np.int64(tape.kind[e]), np.int64(tape.start[e]), np.int64(tape.end[e])
@@ -129,7 +136,14 @@ def plain_digest(
 
 @lean
 def close_containers(
-    tape: Tape, trie: RuleTrie, containers: np.ndarray, count: int, order: np.ndarray, text: int, in_order: bool, found: Found
+    tape: Tape,
+    trie: RuleTrie,
+    containers: np.ndarray,
+    count: int,
+    order: np.ndarray,
+    text: int,
+    in_order: bool,
+    found: Found,
 ) -> None:
     """`containers.digest_containers` without rules, where the keys of inner objects may count in order."""
     begin = np.int64(tape.first[text])

@@ -181,9 +181,7 @@ def fit_first(
         for k in range(n):
             at = by_name[seeker_name[i + k]]
             while at >= 0:
-                if not used[at] and members_fit(
-                    mode, members, firsts, counts, seeker_row[i + k], other_row[j + at]
-                ):
+                if not used[at] and members_fit(mode, members, firsts, counts, seeker_row[i + k], other_row[j + at]):
                     break
                 at = following[at]
             if at >= 0 and use_up:

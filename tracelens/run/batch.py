@@ -16,8 +16,8 @@ from tracelens.flatten import flatten
 from tracelens.run.arrow import by_trace
 from tracelens.run.assemble import finding_counts, trace_rows
 from tracelens.run.calls import call_facts, call_table, read_calls
-from tracelens.run.dialects import dialect_values
 from tracelens.run.details import pair_details
+from tracelens.run.dialects import dialect_values
 from tracelens.run.expected import expected_of
 from tracelens.run.hidden import known_repetition
 from tracelens.run.judging import check_schemas, failures, judge

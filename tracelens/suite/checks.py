@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from tracelens.errors import did_you_mean
-from tracelens.suite.model import SuiteFile
 from tracelens.dialects import DIALECTS
+from tracelens.errors import did_you_mean
 from tracelens.suite.dialects import requests_of
+from tracelens.suite.model import SuiteFile
 from tracelens.suite.names import PAIRS, SCORES
 from tracelens.suite.problems import Problems
 from tracelens.suite.tools import Agent, Tool

@@ -7,7 +7,7 @@ from functools import cache
 from tracelens.dialects import DIALECTS
 from tracelens.dialects.model import Metric
 from tracelens.dialects.request import MARK, REFUSED, Request
-from tracelens.tables.model import Column
+from tracelens.tables.model import Column, Dtype
 
 _NULL = "no reference, `null_reason` says why it was not evaluated, or the library refuses (`<dialect>__refused`)"
 _UNITS = {"truth": "0 or 1", "share": "0..1", "score": "percent, may exceed 100", "count": "", "verdicts": ""}
@@ -32,7 +32,7 @@ def extra_column(name: str) -> Column:
     library, found = _look_up(label, metric)
     if metric == REFUSED:
         return Column(name, "str", f"{library}: why it has no value", null="it has, or there is no reference", few=True)
-    dtype = "str" if metric in VERDICTS else "f64"
+    dtype: Dtype = "str" if metric in VERDICTS else "f64"
     meaning = f"{library}: {found.meaning}" if found else f"{library}: {metric}"
     return Column(name, dtype, meaning, null=_NULL, unit=_UNITS[found.shape] if found else "")
 

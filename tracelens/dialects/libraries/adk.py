@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, Sequence, View, number
 
 
@@ -33,12 +34,14 @@ def average(v: View, *, match_type: str = "EXACT", ignore_args: bool = False, tu
     return chosen(v, ignore_args=ignore_args)
 
 
-DIALECT = Dialect(
+adk = Dialect(
     name="adk",
     library="google-adk",
     version="2.13.0",
     source="google.adk.evaluation.trajectory_evaluator of the package",
-    reading=Reading("refuses", "ValidationError: 1 validation error for FunctionCall: args: Input should be a valid dictionary"),
+    reading=Reading(
+        "refuses", "ValidationError: 1 validation error for FunctionCall: args: Input should be a valid dictionary"
+    ),
     metrics=(
         Metric("exact", exact, "1 if A = E, in order, else 0", "share"),
         Metric("in_order", in_order, "1 if E is a subsequence of A, else 0", "share"),

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, Mode, Overrides, View, true
 
 MODES = ("exact", "ignore", "subset", "superset")
@@ -45,9 +46,7 @@ def _same_messages(v: Any, args: tuple[Any, ...]) -> bool:
     return True
 
 
-def unordered(
-    v: View, *, tool_args_match_mode: Mode = "exact", tool_args_match_overrides: Overrides = None
-) -> Any:
+def unordered(v: View, *, tool_args_match_mode: Mode = "exact", tool_args_match_overrides: Overrides = None) -> Any:
     """A superset in both directions."""
     v.read_all()
     args = (Equality.PYTHON, tool_args_match_mode, tool_args_match_overrides)
@@ -73,7 +72,7 @@ def graph(v: View) -> Any:
     return true(v.names.equal)
 
 
-DIALECT = Dialect(
+agentevals = Dialect(
     name="agentevals",
     library="agentevals",
     version="0.0.9",
@@ -84,7 +83,9 @@ DIALECT = Dialect(
         others="refuses",
     ),
     metrics=(
-        Metric("trajectory_strict_match", strict, "A = E, in order, one call a message", also=("strict",), choices=_PARAMS),
+        Metric(
+            "trajectory_strict_match", strict, "A = E, in order, one call a message", also=("strict",), choices=_PARAMS
+        ),
         Metric("trajectory_unordered_match", unordered, "A = E as multisets", also=("unordered",), choices=_PARAMS),
         Metric("trajectory_subset_match", subset, "A ⊆ E as multisets", also=("subset",), choices=_PARAMS),
         Metric("trajectory_superset_match", superset, "A ⊇ E as multisets", also=("superset",), choices=_PARAMS),

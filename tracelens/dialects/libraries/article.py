@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, View, number, share
 
 _NO_ITEMS = "AttributeError: 'str' object has no attribute 'items'"
@@ -55,7 +56,7 @@ def structure_errors(v: View, *, schemas: Mapping[str, Any] | None = None) -> An
     return v.schema_errors(schemas)
 
 
-DIALECT = Dialect(
+article = Dialect(
     name="article",
     library="the listings of the article on evaluating agents in four rungs",
     version="jsonschema 4.26.0",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, Sequence, View, f1, number, share
 
 GIVEN = ("names+params", "names")
@@ -60,7 +61,7 @@ def f1_score(v: View, *, ground_truth: str = "names+params") -> Any:
     return f1(precision_score(v, ground_truth=ground_truth), recall_score(v, ground_truth=ground_truth))
 
 
-DIALECT = Dialect(
+azure = Dialect(
     name="azure",
     library="azure-ai-evaluation (TaskNavigationEfficiency)",
     version="1.18.10",
@@ -89,7 +90,7 @@ DIALECT = Dialect(
     ),
     equality=(
         "names trimmed; with ground_truth = names+params each argument by its text: str() of plain values, "
-        "json.dumps(sort_keys=True) of objects and lists, a string as it is, so 1 equals \"1\" but not 1.0"
+        'json.dumps(sort_keys=True) of objects and lists, a string as it is, so 1 equals "1" but not 1.0'
     ),
     empties="nothing expected is refused; where n = 0, precision, recall and F1 are 0",
     duplicates="counted",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, View, number, share
 
 INPUT, OUTPUT = "input_parameters", "output"
@@ -52,7 +53,7 @@ def exact(v: View, *, evaluation_params: Sequence[str] = ()) -> Any:
     return tool_correctness(v, evaluation_params=evaluation_params, should_exact_match=True)
 
 
-DIALECT = Dialect(
+deepeval = Dialect(
     name="deepeval",
     library="deepeval (ToolCorrectnessMetric)",
     version="4.3.1",

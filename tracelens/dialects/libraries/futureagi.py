@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, Number, View, number, share, where
 
 
@@ -45,7 +46,7 @@ def tool_call_accuracy(v: View) -> Any:
     return _expecting(v, share(exact + named * 0.5, v.names.longer, of_nothing=1.0))
 
 
-DIALECT = Dialect(
+futureagi = Dialect(
     name="futureagi",
     library="Future AGI platform (trajectory_match, tool_call_accuracy)",
     version="repository at 5dc9ff237fe0, 2026-08-22",

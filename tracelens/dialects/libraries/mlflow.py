@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, View, true
 
 _NO_EXPECTATIONS = (
@@ -41,7 +42,7 @@ def ordered(v: View) -> Any:
     return tool_call_correctness(v, should_consider_ordering=True)
 
 
-DIALECT = Dialect(
+mlflow = Dialect(
     name="mlflow",
     library="mlflow (ToolCallCorrectness)",
     version="3.17.2",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, Number, View, f1, number, share, true, where
 
 _MODES = {"match_mode": ("exact", "subset")}
@@ -57,7 +58,7 @@ def argument_correctness(
     return true(_counted(v, include_failed=include_failed).first_expected(Equality.PYTHON, match_mode, occurrence))
 
 
-DIALECT = Dialect(
+pydantic_evals = Dialect(
     name="pydantic-evals",
     library="pydantic-evals (ToolCorrectness, TrajectoryMatch, ArgumentCorrectness)",
     version="2.62.0",
@@ -73,7 +74,13 @@ DIALECT = Dialect(
         ),
         Metric("trajectory_exact", trajectory_exact, "1 if a = e, in order, else 0", "share", names_only=True),
         Metric("trajectory_in_order", trajectory_in_order, "2 · LCS(a, e) / (n + m)", "share", names_only=True),
-        Metric("trajectory_any_order", trajectory_any_order, "2 · |a ∩ e| / (n + m), of multisets", "share", names_only=True),
+        Metric(
+            "trajectory_any_order",
+            trajectory_any_order,
+            "2 · |a ∩ e| / (n + m), of multisets",
+            "share",
+            names_only=True,
+        ),
         Metric(
             "trajectory_match",
             trajectory_match,

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, View, f1, share, where
 
 
@@ -35,12 +36,14 @@ def _rounded(value: Any) -> Any:
     return np.array([round(each, 4) for each in known.tolist()])[at]
 
 
-DIALECT = Dialect(
+ragas = Dialect(
     name="ragas",
     library="ragas (ToolCallAccuracy, ToolCallF1)",
     version="0.4.3",
     source="ragas.metrics and ragas.metrics.collections of the package, which agree",
-    reading=Reading("refuses", "ValidationError: 1 validation error for ToolCall: args: Input should be a valid dictionary"),
+    reading=Reading(
+        "refuses", "ValidationError: 1 validation error for ToolCall: args: Input should be a valid dictionary"
+    ),
     metrics=(
         Metric(
             "tool_call_accuracy",
@@ -51,7 +54,7 @@ DIALECT = Dialect(
         ),
         Metric("tool_call_f1", tool_call_f1, "F1 of S(A) and S(E), to four digits", "share", also=("ToolCallF1",)),
     ),
-    equality="accuracy: each expected argument by str(), so 1 equals \"1\" but not 1.0; F1: name and arguments by ==",
+    equality='accuracy: each expected argument by str(), so 1 equals "1" but not 1.0; F1: name and arguments by ==',
     empties="accuracy is 1 where both are empty, 0 where one is; F1 is 0 where either is, also where both are",
     duplicates="accuracy goes by position; F1 does not see them",
     bugs=(

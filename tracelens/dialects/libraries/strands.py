@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, Sequence, View, number, share
 
 _CHOICES = {"trajectory": ("names", "json of call")}
@@ -35,7 +36,7 @@ def tool_called(v: View, *, tool_name: str) -> Any:
     return number(v.called(tool_name))
 
 
-DIALECT = Dialect(
+strands = Dialect(
     name="strands",
     library="strands-agents-evals",
     version="1.7.0",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, View, number
 
 
@@ -25,15 +26,22 @@ def check_actions(v: View, *, compare_args: Sequence[str] | None = None) -> Any:
     return {"action_reward": number(v.reached(found) == v.m), "matches": found}
 
 
-DIALECT = Dialect(
+tau2 = Dialect(
     name="tau2",
     library="tau2-bench (ActionEvaluator)",
     version="1.0.1, repository at a2c0247, 2026-08-18",
     source="github.com/sierra-research/tau2-bench, src/tau2/evaluator/evaluator_action.py and data_model/tasks.py",
-    reading=Reading("refuses", "ValidationError: 1 validation error for ToolCall: arguments: Input should be a valid dictionary"),
+    reading=Reading(
+        "refuses", "ValidationError: 1 validation error for ToolCall: arguments: Input should be a valid dictionary"
+    ),
     metrics=(
         Metric("action_reward", action_reward, "1 if every call of E is found in A, else 0", "share"),
-        Metric("matches", matches, "by expected call: whether some call of A has its name and no other arguments", "verdicts"),
+        Metric(
+            "matches",
+            matches,
+            "by expected call: whether some call of A has its name and no other arguments",
+            "verdicts",
+        ),
         Metric("check_actions", check_actions, "action_reward and matches together", "verdicts", column=False),
     ),
     equality=(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tracelens.dialects.model import Dialect, Metric, Reading
+from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, View, number, share
 
 
@@ -40,7 +41,7 @@ def single_tool_use(v: View, *, tool_name: str) -> Any:
     return number(v.called(tool_name))
 
 
-DIALECT = Dialect(
+vertex = Dialect(
     name="vertex",
     library="Vertex AI Gen AI evaluation service",
     version="public documentation, read on 2026-11-30",

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tracelens import columns
 from tracelens.arguments import S_NOT_CAPTURED, S_OBJECT, S_TRUNCATED
-from tracelens.dialects.model import Dialect, Metric
+from tracelens.dialects.model import Metric
 from tracelens.dialects.view import ExoticError
 from tracelens.run.dialects.lists import Lists, Side
 from tracelens.run.dialects.view import BulkView, Verdicts
@@ -72,10 +72,13 @@ class _Told:
             view.refuse(lists.either(lists.a.text, lists.e.text), dialect.reading.complaint)
         try:
             found = metric.formula(view, **params)
-            slow = view.doubtful | (lists.unreadable if view.looked or refuses else view.doubtful)
+            eager = refuses or dialect.reading.others == "refuses"
+            slow = view.doubtful | (lists.unreadable if view.looked or eager else view.doubtful)
         except ExoticError:
             n, view.looked = lists.units.shape[0], True
-            found = Verdicts(np.zeros(n + 1, np.int64), np.zeros(0, np.uint8)) if metric.shape == "verdicts" else [0] * n
+            found = (
+                Verdicts(np.zeros(n + 1, np.int64), np.zeros(0, np.uint8)) if metric.shape == "verdicts" else [0] * n
+            )
             slow = np.ones(n, np.bool_)
         if view.looked:
             view.refuse(lists.uncaptured, NOT_CAPTURED)
@@ -178,4 +181,3 @@ def _sentence(told: Sequence[_Told], codes: Sequence[int]) -> str:
     if len(set(said.values())) == 1:
         return next(iter(said.values()))
     return "; ".join(f"{name}: {reason}" for name, reason in said.items())
-

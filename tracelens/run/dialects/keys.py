@@ -107,7 +107,9 @@ def _room(entries: int, n: int) -> tuple[Found, Opened]:
 
 def _answers(texts: list[str], tops: list[bool], flavour: int) -> tuple[U64, U64]:
     """Digests of open values, by Python's own reading of their texts."""
-    answers = [_answer(json.loads(text), flavour if top else flavour & _WITHIN) for text, top in zip(texts, tops, strict=True)]
+    answers = [
+        _answer(json.loads(text), flavour if top else flavour & _WITHIN) for text, top in zip(texts, tops, strict=True)
+    ]
     plain = [answer if isinstance(answer, str) else "null" for answer, _ in answers]
     hi, lo = digest_texts(plain)
     marked = np.array([is_float for _, is_float in answers], np.bool_)
@@ -163,7 +165,9 @@ def _is_json(value: Any) -> bool:
     """Whether a Python value is one that JSON text may give."""
     if isinstance(value, dict):
         return all(isinstance(key, str) for key in value) and all(map(_is_json, value.values()))
-    return all(map(_is_json, value)) if isinstance(value, list) else value is None or isinstance(value, str | int | float)
+    return (
+        all(map(_is_json, value)) if isinstance(value, list) else value is None or isinstance(value, str | int | float)
+    )
 
 
 def _containers(texts: list[str], flavour: int) -> tuple[U64, U64]:

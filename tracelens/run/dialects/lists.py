@@ -134,7 +134,7 @@ class Lists:
             short = np.array([codes.setdefault(name.strip(), len(codes)) for name in self.names], np.int32)
             a, e = (replace(side, name=short[side.name]) for side in (self.a, self.e))
             same = len(codes) == len(self.names)
-            keys = {key: value for key, value in self.shared.items() if isinstance(key, Equality)}
+            keys: dict[object, object] = {key: value for key, value in self.shared.items() if isinstance(key, Equality)}
             self.shared["trimmed"] = self if same else replace(self, names=list(codes), a=a, e=e, shared=keys)
         return self.shared["trimmed"]  # type: ignore[return-value]  # as above
 
@@ -144,7 +144,7 @@ class Lists:
         units = self.units.copy()
         units[:, 0] = before[self.units[:, 0]]
         units[:, 1] = before[self.units[:, 0] + self.n] - units[:, 0]
-        keys = {key: value for key, value in self.shared.items() if isinstance(key, Equality)}
+        keys: dict[object, object] = {key: value for key, value in self.shared.items() if isinstance(key, Equality)}
         return replace(self, a=self.a.of(~left_out), units=units, shared=keys)
 
 

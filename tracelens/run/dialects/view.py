@@ -190,9 +190,9 @@ class BulkView:
         if overrides:
             raise ExoticError
         if mode == "exact":
-            return self.calls(equality).same
+            return np.asarray(self.calls(equality).same)
         if mode == "ignore":
-            return self.names.same
+            return np.asarray(self.names.same)
         unit, made, wanted = self._positions()
         equal = self._compared(equality, made, wanted)
         keys, lists = self._lists.keys(equality), self._lists
@@ -200,15 +200,21 @@ class BulkView:
         return _added(equal == keys.top_count[part], unit, self.n.size)
 
     def fitted(
-        self, equality: Equality, mode: Mode, overrides: Overrides = None, *, of: str = "expected", swapped: bool = False
+        self,
+        equality: Equality,
+        mode: Mode,
+        overrides: Overrides = None,
+        *,
+        of: str = "expected",
+        swapped: bool = False,
     ) -> I64:
         """Calls of one side that find a partner."""
         if overrides:
             raise ExoticError
         if mode == "exact":
-            return self.calls(equality).overlap
+            return np.asarray(self.calls(equality).overlap)
         if mode == "ignore":
-            return self.names.overlap
+            return np.asarray(self.names.overlap)
         # of the actual side's arguments, seen from the side that seeks
         made_within = (mode == "subset") != swapped
         seeker_within = made_within == (of == "actual")
@@ -279,9 +285,7 @@ class BulkView:
         """Number of arguments that are equal on both sides of pairs of calls."""
         lists, keys = self._look(), self._lists.keys(equality)
         out = np.empty(made.size, np.int64)
-        meetings.compare_members(
-            lists.a.row[made], lists.e.row[wanted], keys.top_first, keys.top_count, keys.top, out
-        )
+        meetings.compare_members(lists.a.row[made], lists.e.row[wanted], keys.top_first, keys.top_count, keys.top, out)
         return out
 
     def matched_arguments(self, equality: Equality) -> F64:
@@ -291,7 +295,7 @@ class BulkView:
         equal = self._compared(equality, made, wanted)
         given, asked = keys.top_count[lists.a.row[made]], keys.top_count[lists.e.row[wanted]]
         shares = np.divide(equal, asked, out=(given == 0).astype(np.float64), where=asked > 0)
-        return np.bincount(unit, shares, self.n.size)
+        return np.bincount(unit, shares, self.n.size).astype(np.float64, copy=False)
 
     def unlike_calls(self, equality: Equality) -> I64:
         """Overlap of names without repeated calls."""
@@ -305,7 +309,7 @@ class BulkView:
         units = lists.units.copy()
         units[:, 1] = np.bincount(unit[first], minlength=lists.n.size)
         units[:, 0] = columns.offsets_of(units[:, 1])[:-1]
-        return multiset_scores(units, lists.a.name[rows[first]], lists.e.name, SMALL)[:, 3]
+        return np.asarray(multiset_scores(units, lists.a.name[rows[first]], lists.e.name, SMALL)[:, 3])
 
     def first_expected(self, equality: Equality, mode: Mode, occurrence: str | int) -> B1:
         """Whether a call of the first expected tool has its arguments."""
@@ -345,7 +349,9 @@ class BulkView:
         both = ~extra & ~missing
         equal = np.zeros(unit.size, np.uint8)
         equal[both] = a[made[both]] == e[wanted[both]]
-        return Verdicts(columns.offsets_of(longer), np.where(extra, _EXTRA, np.where(missing, _MISSING, equal)).astype(np.uint8))
+        return Verdicts(
+            columns.offsets_of(longer), np.where(extra, _EXTRA, np.where(missing, _MISSING, equal)).astype(np.uint8)
+        )
 
     @property
     def text_met(self) -> B1:

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+from tracelens.library import load
 from tracelens.rungs.schema.decimals import is_multiple
 from tracelens.rungs.schema.ecma import compile_pattern
-from tracelens.library import load
 
 LATEST = "https://json-schema.org/draft/2020-12/schema"
 
