@@ -38,6 +38,8 @@ def _schema(**columns: pa.DataType) -> pa.Schema:
         "trace", "trace_id", "id_given", "has_calls", "source", "line", "record_hi", "record_lo", "call_index",
         "malformed", "arguments_form", "depth", "reference_index", "expected_index", "reason", "text", "span_id",
     }  # fmt: skip
+    if "span_id" in columns:
+        required -= {"call_index"}
     return pa.schema([pa.field(name, kind, nullable=name not in required) for name, kind in columns.items()])
 
 

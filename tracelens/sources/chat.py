@@ -24,7 +24,6 @@ from tracelens.columns import (
     TEXT,
     TRACES,
     group_offsets,
-    offsets_of,
     one_chunk,
     positions_in,
     table,
@@ -53,7 +52,7 @@ from tracelens.sources.envelope import (
     trace_columns,
 )
 from tracelens.sources.oddities import Oddities
-from tracelens.sources.talk import I64, Asked, Mask, Results, call_table, is_in, last_said
+from tracelens.sources.talk import I64, Asked, Mask, Results, call_table, contents, is_in, last_said
 
 KNOWN_STATUSES = ("ok", "success", "error")
 """What a result message may say of its call: that it went well, in two ways, or that it did not."""
@@ -188,7 +187,7 @@ def conversation(found: Projected) -> Conversation:
     calls, _ = call_table(asked, _results(found, role), n)
     said = np.flatnonzero(is_assistant & _has_text(found))
     trace = message.parent[said].astype(np.int64)
-    answers = last_said(trace, turn[said], asked, n, lambda rows: _contents(found, said[rows]))
+    answers = last_said(trace, turn[said], asked, n, lambda rows: contents(message, found["part"], said[rows]))
     return Conversation(calls, answers, pa.array(np.diff(turns)))
 
 
@@ -202,22 +201,6 @@ def _has_text(found: Projected) -> Mask:
         cell = part.cells("text")
         some[part.parent[part.has("text", STRING) & (cell.end > cell.start)]] = True
     return some
-
-
-def _contents(found: Projected, rows: I64) -> pa.Array:
-    """The text of some messages: a string's contents, the texts of content parts together, JSON text otherwise."""
-    message, part = found["message"].taken(rows), found["part"]
-    content = message.text("content", *ANYTHING)
-    if not part.n:
-        return content
-    first = group_offsets(part.parent, found["message"].n)
-    counts = np.diff(first)[rows]
-    inside = np.repeat(first[:-1][rows] - offsets_of(counts)[:-1], counts) + np.arange(counts.sum())
-    mine = part.taken(inside)
-    plain = pc.coalesce(mine.text("text"), pa.scalar("", TEXT))
-    said = pa.LargeListArray.from_arrays(pa.array(offsets_of(counts)), one_chunk(plain))
-    texts = np.bincount(np.repeat(np.arange(rows.size), counts), mine.has("text", STRING), rows.size) > 0
-    return pc.if_else(pa.array(texts), pc.binary_join(said, pa.scalar("", TEXT)), content)
 
 
 def _requested(found: Projected, is_assistant: Mask, turn: npt.NDArray[np.int32]) -> Asked:
@@ -273,7 +256,7 @@ def _results(found: Projected, role: pa.Array) -> Results:
     mine = message.taken(at)
 
     def columns(rows: I64) -> dict[str, pa.Array]:
-        return {"result": _contents(found, at[rows]), "status": _statuses(mine.taken(rows))}
+        return {"result": contents(message, found["part"], at[rows]), "status": _statuses(mine.taken(rows))}
 
     ids = mine.text("tool_call_id", STRING, NUMBER)
     return Results(mine.parent.astype(np.int64), at, ids, mine.text("name"), columns)

@@ -15,23 +15,35 @@ from tracelens.columns import Batch, Before, padded
 from tracelens.errors import InputError, UsageError, did_you_mean, shown_type
 from tracelens.kernels.records import BEFORE, split_elements
 from tracelens.sources.adk import AdkEval, AdkLegacyEval, AdkSession
+from tracelens.sources.anthropic import Anthropic
+from tracelens.sources.anthropic_stream import AnthropicStream
 from tracelens.sources.atif import Atif
+from tracelens.sources.azure import AzureEvaluation
 from tracelens.sources.base import Head, Options, Sniff, Source
 from tracelens.sources.bfcl import BfclAnswers, BfclQuestions, BfclResults
 from tracelens.sources.chat import Chat
+from tracelens.sources.claude_code import ClaudeCode
+from tracelens.sources.codex import Codex
 from tracelens.sources.deepeval import DeepEval
 from tracelens.sources.files import File, find_files
+from tracelens.sources.gemini_cli import GeminiCLI
+from tracelens.sources.google import Google
 from tracelens.sources.inspect_ai import Inspect
 from tracelens.sources.io import BLOCK, Layout, read_head
+from tracelens.sources.langchain import LangChain
 from tracelens.sources.langfuse import Langfuse
 from tracelens.sources.langfuse_chat import LangfuseChat
 from tracelens.sources.langsmith import LangSmith
 from tracelens.sources.mlflow import MLflow
 from tracelens.sources.native import Native
 from tracelens.sources.openai_agents import OpenAIAgents
+from tracelens.sources.openclaw import OpenClaw
 from tracelens.sources.openhands import OpenHands
 from tracelens.sources.otlp import Otlp
 from tracelens.sources.phoenix import Phoenix
+from tracelens.sources.pi import Pi
+from tracelens.sources.pydantic_ai import PydanticAI
+from tracelens.sources.responses import Responses
 from tracelens.sources.swe_agent import MiniSweAgent, SweAgent
 from tracelens.sources.table import CallTable
 from tracelens.sources.tau2 import Tau2Results, Tau2Tasks
@@ -41,7 +53,13 @@ from tracelens.sources.weave import Weave
 SOURCES: tuple[Source, ...] = (
     Native(),
     Chat(),
-    TauBench(),
+    Responses(),
+    Anthropic(),
+    AnthropicStream(),
+    Google(),
+    LangChain(),
+    PydanticAI(),
+    AzureEvaluation(),
     Otlp(),
     LangSmith(),
     Langfuse(),
@@ -51,6 +69,12 @@ SOURCES: tuple[Source, ...] = (
     DeepEval(),
     Phoenix(),
     Weave(),
+    ClaudeCode(),
+    Codex(),
+    Pi(),
+    GeminiCLI(),
+    OpenClaw(),
+    TauBench(),
     Tau2Results(),
     Tau2Tasks(),
     BfclResults(),

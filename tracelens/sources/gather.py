@@ -129,6 +129,9 @@ class Pieces:
 class GatheredSource(ABC):
     """A format whose traces are spread over records."""
 
+    merges = True
+    """Whether records of a trace that are equal byte for byte are one; not where records have neither time nor id."""
+
     gathers = True
     """That all files of the format are read together: a trace may lie in several of them."""
 
@@ -196,7 +199,7 @@ class GatheredSource(ABC):
         if isinstance(block, Batch):
             return block
         digests = digests_of(block.data, block.starts, block.ends)
-        once = _once(block.trace, digests)
+        once = _once(block.trace, digests) if self.merges else np.arange(block.starts.size)
         found = run(self.projection, block.data, block.starts[once], block.ends[once])
         bad = np.zeros(found.top.n, np.bool_)
         rejected: list[tuple[int, str]] = []

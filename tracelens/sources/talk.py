@@ -11,7 +11,7 @@ alone: an id that comes again names the later call, see `tracelens.kernels.join`
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from tracelens.columns import (
     valid,
 )
 from tracelens.kernels.join import join_results
-from tracelens.projection import Found
+from tracelens.projection import ANYTHING, STRING, Found
 
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
@@ -85,6 +85,30 @@ def spread(values: pa.Array, there: Mask) -> pa.Array:
     return text_array(data, offsets_of(sizes) + offsets[0], known)
 
 
+def contents(holder: Found, piece: Found, rows: I64, name: str = "content") -> pa.Array:
+    """What some rows hold as text: a string's contents, the texts of a list's pieces together, JSON text otherwise.
+
+    Args:
+        holder: The rows' table.
+        piece: The pieces of its values that are lists, with a column ``text``.
+        rows: int64[k].
+        name: The column.
+    """
+    plain = holder.taken(rows).text(name, *ANYTHING)
+    if not piece.n:
+        return plain
+    first = group_offsets(piece.parent, holder.n)
+    counts = np.diff(first)[rows]
+    if not counts.any():
+        return plain
+    inside = np.repeat(first[:-1][rows] - offsets_of(counts)[:-1], counts) + np.arange(counts.sum())
+    mine = piece.taken(inside)
+    said = pc.coalesce(mine.text("text"), pa.scalar("", TEXT))
+    lists = pa.LargeListArray.from_arrays(pa.array(offsets_of(counts)), one_chunk(said))
+    some = np.bincount(np.repeat(np.arange(rows.size), counts), mine.has("text", STRING), rows.size) > 0
+    return pc.if_else(pa.array(some), pc.binary_join(lists, pa.scalar("", TEXT)), plain)
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
     """The calls of conversations, in order.
@@ -134,8 +158,8 @@ def call_table(asked: Asked, results: Results, n: int) -> tuple[pa.Table, I64]:
     Returns:
         A table, see `tracelens.columns.CALLS`, and int64[calls]: the row of each call's result, -1 for none.
     """
-    taken = _joined(asked, results)
-    columns = dict(asked.columns)
+    columns = dict(asked.columns) | {"call_id": _not_blank(asked.columns["call_id"])}
+    taken = _joined(replace(asked, columns=columns), results)
     answered = taken >= 0
     if answered.any():
         for name, values in results.columns(taken[answered]).items():
@@ -157,12 +181,18 @@ def call_table(asked: Asked, results: Results, n: int) -> tuple[pa.Table, I64]:
     return calls, taken
 
 
+def _not_blank(ids: pa.Array) -> pa.Array:
+    """The ids that are not empty."""
+    blank = pc.equal(pc.binary_length(ids), 0)
+    return one_chunk(pc.if_else(blank, pa.scalar(None, TEXT), ids) if pc.any(blank, min_count=0).as_py() else ids)
+
+
 def _joined(asked: Asked, results: Results) -> I64:
     """int64[calls]: the result of each call, -1 for none; by id, and by name for results without an id."""
     taken = np.full(asked.at.size, -1, np.int64)
     if not asked.at.size or not results.at.size:
         return taken
-    ids = one_chunk(results.call_id)
+    ids = _not_blank(results.call_id)
     _join(asked, results, _codes(one_chunk(asked.columns["call_id"]), ids), taken, np.flatnonzero(valid(ids)))
     nameless = np.flatnonzero(~valid(ids))
     if nameless.size:
@@ -246,30 +276,41 @@ class Stream:
         """The units of those kinds."""
         return np.flatnonzero(np.isin(self.kind, kinds))
 
-    def turns(self) -> I32:
-        """int32[units]: number of the turn in its trace; -1 before the first one, and for units beside.
+    def begins(self, *speaking: int) -> Mask:
+        """bool[units]: where a turn begins: the model says something, and the unit before was none of those kinds.
 
-        A turn begins where the model says something after it was told something, or in another message.
+        Another message is another turn, whatever came before; units beside the conversation are looked through.
         """
-        turn = np.full(self.kind.size, -1, np.int32)
+        out = np.zeros(self.kind.size, np.bool_)
         units = np.flatnonzero(self.kind != BESIDE)
         kind, trace, message = self.kind[units], self.trace[units], self.message[units]
-        of_model = np.isin(kind, (CALL, SERVED, SAID, THOUGHT))
-        begins = of_model.copy()
-        goes_on = np.isin(kind[:-1], (CALL, SAID, THOUGHT)) & (message[1:] == message[:-1]) & (trace[1:] == trace[:-1])
-        begins[1:] &= ~goes_on
-        count = np.cumsum(begins)
-        first = np.searchsorted(trace, trace)
-        turn[units] = count - (count[first] - begins[first]) - 1
-        return turn
+        first = np.isin(kind, (CALL, SERVED, SAID, THOUGHT))
+        goes_on = np.isin(kind[:-1], speaking) & (message[1:] == message[:-1]) & (trace[1:] == trace[:-1])
+        first[1:] &= ~goes_on
+        out[units] = first
+        return out
+
+    def turns(self) -> tuple[I64, I32]:
+        """The turn of each unit: int64[units], counted over all traces from 1; int32[units], in its trace from 0.
+
+        What a provider's own tool gave back ends a turn, too. Before the first turn of a trace the second one is -1.
+        """
+        begins = self.begins(CALL, SAID, THOUGHT)
+        count = np.cumsum(begins, dtype=np.int64)
+        first = np.searchsorted(self.trace, self.trace)
+        within: I32 = (count - count[first] + begins[first] - 1).astype(np.int32)
+        return count, within
+
+    def rounds(self) -> I64:
+        """int64[rounds]: the trace of each stretch in which the model spoke, its provider's tools among it."""
+        return self.trace[self.begins(CALL, SAID, THOUGHT, SERVED)]
 
 
-def stream_of(message: Found, block: Found, of_blocks: U8, of_texts: U8, trace: npt.NDArray[Any]) -> Stream:
+def stream_of(block: Found, of_blocks: U8, of_texts: U8, trace: npt.NDArray[Any]) -> Stream:
     """The units of messages that are made of blocks or are plain text.
 
     Args:
-        message: The messages, in order.
-        block: Their blocks.
+        block: The blocks of the messages.
         of_blocks: uint8[blocks], kind of each block.
         of_texts: uint8[messages], kind of each message as a whole; `BESIDE` where it has blocks.
         trace: int[messages].
@@ -286,11 +327,11 @@ def stream_of(message: Found, block: Found, of_blocks: U8, of_texts: U8, trace: 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """How a format reads the units of a `Stream`; every function is given rows.
+    """How a format reads the units of a `Stream`.
 
     Attributes:
-        asks: Columns of `tracelens.columns.CALLS` of the blocks that are calls.
-        answers: ``call_id`` and ``name`` of the blocks that are results (or null), and what they say of their call.
+        asks: Columns of `tracelens.columns.CALLS` of the rows of blocks that are calls.
+        answers: ``call_id`` and ``name`` of the units that are results (or null), and what they say of their call.
         says: The texts of units, by unit.
     """
 
@@ -306,7 +347,7 @@ class Talk:
     Attributes:
         calls: See `tracelens.columns.CALLS`.
         final_answer: str?[traces].
-        turn: int32[units], see `Stream.turns`.
+        turn: int32[units], in its trace, see `Stream.turns`.
         asked: int64[calls], the unit of each call.
         answered: int64[calls], the unit of its result, -1 for none.
     """
@@ -318,7 +359,9 @@ class Talk:
     answered: I64
 
 
-def read_stream(stream: Stream, told: Told, n: int, may_answer: Mask | None = None) -> Talk:
+def read_stream(
+    stream: Stream, told: Told, n: int, *, may_answer: Mask | None = None, turns: tuple[I64, I32] | None = None
+) -> Talk:
     """The calls and the answers of conversations.
 
     Args:
@@ -326,15 +369,16 @@ def read_stream(stream: Stream, told: Told, n: int, may_answer: Mask | None = No
         told: How to read them.
         n: Number of traces.
         may_answer: bool[units]: texts that may be the final answer; all that the model said if None.
+        turns: The turn of each unit, where a format knows better than `Stream.turns`.
     """
-    turn = stream.turns()
+    at, turn = turns or stream.turns()
     calls, results, said = stream.where(CALL, SERVED), stream.where(RESULT), stream.where(SAID)
-    asked = Asked(stream.trace[calls], stream.message[calls], turn[calls], told.asks(stream.row[calls]))
-    answers = told.answers(stream.row[results])
+    asked = Asked(stream.trace[calls], at[calls], turn[calls], told.asks(stream.row[calls]))
+    answers = told.answers(results)
     about = {name: values for name, values in answers.items() if name not in {"call_id", "name"}}
     given = Results(
         stream.trace[results],
-        stream.message[results],
+        at[results],
         answers["call_id"],
         answers["name"],
         lambda rows: {name: one_chunk(values).take(pa.array(rows)) for name, values in about.items()},
