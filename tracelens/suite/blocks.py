@@ -300,6 +300,35 @@ class Judge(Block):
     """Open questions about a trace that passed."""
     price_per_1k_tokens: Amount | None = None
     """Price of a thousand tokens, for the calls avoided."""
+    system: str | None = None
+    """What the judge is told first; by default what it is about and how to answer."""
+    prompt: str | None = None
+    """What it is asked about a trace, with {questions}, {trajectory}, {final_answer}, {expected}, {trace_id} and {case_id}."""
+    model: Name | None = None
+    """Model that batch request files name."""
+    max_tokens: Positive = 1024
+    """Longest answer, in tokens."""
+
+
+class Gate(Block):
+    """What a run must reach so that it may pass `tracelens gate`; the command line can say more, and otherwise."""
+
+    min: dict[Name, float] = Field(default_factory=dict)
+    """Lowest mean by metric: pass_rate, a score, or a verdict such as safety_ok (the share that holds)."""
+    max_drop: dict[Name, Amount] = Field(default_factory=dict)
+    """How far the mean of a metric may fall below that of the base run, over the cases of both."""
+    min_scored: Positive = 1
+    """How many values a mean needs."""
+    allow_unscored: Count = 0
+    """How many traces may lack a value that they should have."""
+    allow_missing: Count = 0
+    """How many cases may have no trace."""
+    confidence: Annotated[float, Field(gt=0.5, lt=1)] | None = None
+    """A drop must also be significant at this confidence, and a smaller one detectable."""
+    allow_inconclusive: bool = False
+    """Whether the gate passes where too few cases could have shown such a drop."""
+    no_safety_hits: bool = False
+    """Whether any safety hit fails the gate."""
 
 
 NormalizeTable = dict[Name, dict[PathKey, Rules]]

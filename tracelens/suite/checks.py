@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from string import Formatter
 
 from tracelens.dialects import DIALECTS
 from tracelens.errors import did_you_mean
 from tracelens.suite.dialects import requests_of
 from tracelens.suite.model import SuiteFile
-from tracelens.suite.names import PAIRS, SCORES
+from tracelens.suite.names import PAIRS, PASS_RATE, PROMPT_FIELDS, SCORES, VERDICTS
 from tracelens.suite.problems import Problems
 from tracelens.suite.tools import Agent, Tool
 
@@ -32,6 +33,8 @@ def check_names(
     _aliases(tools, agents, where, problems)
     _empty_names(model, where, problems)
     _thresholds(model, where, problems)
+    _gate(model, where, problems)
+    _prompt(model, where, problems)
     _unique(model, where, problems)
 
 
@@ -87,6 +90,34 @@ def _thresholds(model: SuiteFile, where: Place, problems: Problems) -> None:
         if mark and dialect in DIALECTS and all(dialect != request.label for request in requests):
             hint = f"add {dialect!r} to match.dialects"
         problems.add(where(["thresholds", score]), f"unknown score {score!r}", hint)
+
+
+def _gate(model: SuiteFile, where: Place, problems: Problems) -> None:
+    """Metrics of a gate must be among those that runs have."""
+    requests, _ = requests_of(model.match.dialects)
+    known = (PASS_RATE, *SCORES, *VERDICTS, *(score for request in requests for score in request.scores))
+    for table in ("min", "max_drop"):
+        for metric in getattr(model.gate, table):
+            if metric not in known:
+                hint = did_you_mean(metric, known) or f"metrics are {', '.join(known)}"
+                problems.add(where(["gate", table, metric]), f"unknown metric {metric!r}", hint)
+
+
+def _prompt(model: SuiteFile, where: Place, problems: Problems) -> None:
+    """Fields of the judge's prompt must be those that are filled in, and the trajectory must be among them."""
+    if model.judge.prompt is None:
+        return
+    place = where(["judge", "prompt"])
+    try:
+        named = {name for _, name, _, _ in Formatter().parse(model.judge.prompt) if name is not None}
+    except ValueError as error:
+        problems.add(place, f"the prompt cannot be read: {error}", "braces that are text are written twice: {{ }}")
+        return
+    for name in sorted(named - set(PROMPT_FIELDS)):
+        hint = did_you_mean(name, PROMPT_FIELDS) or "braces that are text are written twice: {{ }}"
+        problems.add(place, f"unknown field {{{name}}}", hint)
+    if "trajectory" not in named:
+        problems.add(place, "a prompt without {trajectory}", "a judge must see what was done")
 
 
 def _unique(model: SuiteFile, where: Place, problems: Problems) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tracelens.suite.blocks import (
         Answer,
         FieldCheck,
+        Gate,
         Invariants,
         Judge,
         Match,
@@ -67,6 +68,7 @@ class Suite:
     waive: tuple[Waiver, ...]
     route: Route
     judge: Judge
+    gate: Gate
     references: References
     tools_file: str | None = None
     references_file: str | None = None

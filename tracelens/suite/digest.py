@@ -24,6 +24,11 @@ _COLUMNS = {
     "cases": ("case_id", "n_references", "state", "milestones"),
 }
 
+_NOT_HERE = frozenset({"tools", "agents", "tools_file", "references_file", "gate"})
+"""Keys that stand elsewhere in the content, or that no result depends on."""
+_OF_JUDGE = frozenset({"questions", "price_per_1k_tokens"})
+"""What of the judge stands in results; how it is asked does not."""
+
 
 def suite_digest(keys: Mapping[str, Any], references: References) -> str:
     """SHA-256 of a suite's content (see `Suite.digest`).
@@ -53,14 +58,15 @@ def suite_content(keys: Mapping[str, Any]) -> dict[str, Any]:
         keys: The attributes of a suite by name.
 
     Returns:
-        The keys of the suite file with all defaults filled in; schemas as JSON text, in the order written.
+        The keys of the suite file that results depend on, with all defaults filled in; schemas as JSON text, in the order written.
     """
     from tracelens.suite.model import SuiteFile
 
     content: dict[str, Any] = {}
     for key in SuiteFile.model_fields:
-        if key not in {"tools", "agents", "tools_file", "references_file"}:
+        if key not in _NOT_HERE:
             content[key] = _plain(keys[key])
+    content["judge"] = {key: value for key, value in content["judge"].items() if key in _OF_JUDGE}
     content["tools"] = _tools(keys["tools"])
     content["agents"] = {name: _tools(agent.tools) for name, agent in keys["agents"].items()}
     return content

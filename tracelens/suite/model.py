@@ -10,6 +10,7 @@ from tracelens.suite.blocks import (
     AgentEntry,
     Answer,
     FieldsTable,
+    Gate,
     Invariants,
     Judge,
     Match,
@@ -71,3 +72,5 @@ class SuiteFile(Block):
     """Where traces go."""
     judge: Judge = Judge()
     """What is left for a judge."""
+    gate: Gate = Gate()
+    """What a run must reach."""

@@ -18,6 +18,15 @@ SCORES = (
 PAIRS = tuple(f"n_exact_{pairing}" for pairing in ("positional", "best_unused", "optimal"))
 """Counts of pairs that a threshold may name: how many calls must be right."""
 
+VERDICTS = ("milestones_ok", "invariants_ok", "safety_ok", "answer_ok", "state_ok", "checks_ok")
+"""Verdicts of ``traces`` whose share a gate may name."""
+
+PASS_RATE = "pass_rate"  # noqa: S105  no password
+"""What a gate calls the share of scored traces that passed."""
+
+PROMPT_FIELDS = ("questions", "trajectory", "final_answer", "expected", "trace_id", "case_id")
+"""What may stand in braces in the prompt of the judge."""
+
 PAIRINGS: tuple[Pairing, ...] = ("positional", "best_unused", "optimal")
 
 PACKS: tuple[Pack, ...] = ("shell", "paths", "secrets", "destructive", "network")

@@ -34,6 +34,7 @@ _CLASSES: tuple[tuple[tuple[str, ...], type[pydantic.BaseModel]], ...] = (
     (("waive", "*"), blocks.Waiver),
     (("route",), blocks.Route),
     (("judge",), blocks.Judge),
+    (("gate",), blocks.Gate),
 )
 """Which class stands at which place, to name the nearest valid key."""
 
