@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 import pytest
 
-from tests.run.scoring import SCORES, by_trace, call, closed, column, columns, errors, grouped, score, tools, trace
+import tracelens as tl
+from tests.run.scoring import (
+    SCORES,
+    by_trace,
+    call,
+    closed,
+    column,
+    columns,
+    errors,
+    grouped,
+    score,
+    tools,
+    trace,
+    write,
+)
+from tracelens.cli import main
 
 
 def test_what_could_not_be_scored_stays_out_of_means_and_is_counted(tmp_path):
@@ -26,6 +42,29 @@ def test_what_could_not_be_scored_stays_out_of_means_and_is_counted(tmp_path):
     alone = score(tmp_path, lines[2:4]).summary()
     assert (alone.pass_rate, alone.n_passed, alone.n_unscored) == (None, 0, 2)
     assert alone.scores["accuracy_optimal"] == {"mean": None, "n_scored": 0, "n_unscored": 2}
+
+
+def test_a_gate_fails_closed(tmp_path, capsys):
+    """Scorers that failed, a metric nobody produced, and too few traces are no success."""
+    good, wanted = call("a", x=1), [call("a", x=1)]
+    lines = [trace("1", [good], wanted), trace("2", [good], wanted)]
+    lines += [{"trace_id": each, "tool_calls": None, "expected": wanted} for each in "34"]
+    (tmp_path / "suite.toml").write_text('name = "s"\n')
+    tl.score(write(tmp_path, lines), tmp_path / "suite.toml", out=tmp_path / "results", progress=False)
+
+    def gate(*options):
+        code = main(["gate", str(tmp_path / "results"), "--suite", str(tmp_path / "suite.toml"), "--json", *options])
+        found = json.loads(capsys.readouterr().out)
+        return code, {each["name"]: each for each in found["checks"] if each["status"] != "passed"}
+
+    code, failed = gate("--min", "accuracy_optimal=0.9")
+    assert (code, set(failed)) == (1, {"unscored traces", "min accuracy_optimal"})
+    assert (failed["unscored traces"]["n_unscored"], failed["min accuracy_optimal"]["value"]) == (2, 1.0)
+    assert gate("--min", "accuracy_optimal=0.9", "--allow-unscored", "2") == (0, {})
+    code, failed = gate("--min", "state_ok=1", "--allow-unscored", "2")
+    assert (code, failed["min state_ok"]["message"]) == (1, "state_ok is null in every trace")
+    code, failed = gate("--min", "accuracy_optimal=0.9", "--where", "tag=critical", "--min-scored", "3")
+    assert (code, failed["min accuracy_optimal"]["n_scored"]) == (1, 0)
 
 
 def bookings(folder, *rows):

@@ -46,11 +46,11 @@ def test_version_and_help(tl):
     assert tl("--version")[:2] == (0, f"{__version__}\n")
     code, out, _ = tl("--help")
     assert code == 0
-    assert all(f"│ {name} " in out for name in ("demo", "init", "lint", "score", "rescore", "explain", "sql", "export"))
+    assert all(f"│ {name} " in out for name in ("demo", "init", "lint", "score", "rescore", "explain", "sql", "gate"))
 
 
 @pytest.mark.parametrize(
-    "name", ["demo", "init", "lint", "score", "rescore", "explain", "sql", "export", "prune", "schema"]
+    "name", ["demo", "init", "lint", "score", "rescore", "explain", "sql", "gate", "export", "prune", "schema"]
 )
 def test_every_command_explains_itself(tl, name):
     code, out, _ = tl(name, "--help")
