@@ -70,14 +70,16 @@ def gate(
     from tracelens.selection import Selection
     from tracelens.store import open_run
     from tracelens.suite import Suite
+    from tracelens.suite.dialects import requests_of
 
     loaded = Suite.load(suite)
     if max_drop and base is None and base_run is None:
         raise UsageError("--max-drop needs a base run", hint="give --base DIR, or --base-run ID of this folder")
+    more = [score for request in requests_of(loaded.match.dialects)[0] for score in request.scores]
     rules = gates.GateRules.of(
         loaded.gate,
-        min=gates.limits(min or (), "--min", loaded.match.dialects),
-        max_drop=gates.limits(max_drop or (), "--max-drop", loaded.match.dialects),
+        min=gates.limits(min or (), "--min", more),
+        max_drop=gates.limits(max_drop or (), "--max-drop", more),
         min_scored=min_scored,
         allow_unscored=allow_unscored,
         allow_missing=allow_missing,

@@ -95,13 +95,13 @@ class GateRules:
         )
 
 
-def limits(texts: Iterable[str], option: str, dialects: Iterable[str] = ()) -> dict[str, float]:
+def limits(texts: Iterable[str], option: str, more: Iterable[str] = ()) -> dict[str, float]:
     """Limits from texts ``metric=number``.
 
     Args:
         texts: The texts.
         option: How the option is called, for messages.
-        dialects: Dialects of the suite, whose metrics are known too.
+        more: Further metrics, those of the suite's dialects.
 
     Raises:
         UsageError: A text is none, names no metric, or its number is none.
@@ -114,13 +114,12 @@ def limits(texts: Iterable[str], option: str, dialects: Iterable[str] = ()) -> d
         ...
         tracelens.errors.UsageError: --min: unknown metric 'pas_rate'. Hint: did you mean 'pass_rate'?
     """
-    found = {}
+    found, known = {}, (*KNOWN, *more)
     for text in texts:
         name, _, number = text.partition("=")
         name = name.strip()
-        dialect, mark, _ = name.partition("__")
-        if name not in KNOWN and not (mark and dialect in dialects):
-            hint = did_you_mean(name, KNOWN) or f"metrics are {', '.join(KNOWN)}"
+        if name not in known:
+            hint = did_you_mean(name, known) or f"metrics are {', '.join(known)}"
             raise UsageError(f"unknown metric {name!r}", where=option, hint=hint)
         try:
             value = float(number)
