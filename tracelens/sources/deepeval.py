@@ -256,7 +256,7 @@ def _tags(found: Projected, trace: npt.NDArray[np.int64], n: int) -> list[Member
         member("environment", first_of(json_text(line, "environment", STRING), trace, n)),
         member("tags", first_of(pc.if_else(pc.equal(tags, "[]"), pa.scalar(None, TEXT), tags), trace, n)),
         member("metadata", first_of(line.text("metadata", OBJECT), trace, n)),
-        named("deepeval.", score.text("name"), json_text(score, "score", NUMBER), trace[score.parent]),
+        named("deepeval.", json_text(score, "name", STRING), json_text(score, "score", NUMBER), trace[score.parent]),
     ]
 
 

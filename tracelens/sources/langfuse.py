@@ -19,6 +19,7 @@ from tracelens.columns import JSON_STRING, JSON_VALUE, NOT_CAPTURED, TEXT, valid
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
+    FORMS,
     NONE,
     NULL,
     NUMBER,
@@ -35,9 +36,33 @@ from tracelens.sources.io import Block
 from tracelens.sources.langfuse_metadata import Metadata, metadata_of, own_members
 from tracelens.sources.members import Members, joined, json_text, member, named
 from tracelens.sources.parts import pieces_with_parts
-from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, numbers_of_kinds, tables_of
+from tracelens.sources.spanned import (
+    Spans,
+    among,
+    chosen,
+    first_of,
+    later,
+    nanoseconds,
+    numbers_of_kinds,
+    problem,
+    some,
+    tables_of,
+    verdict,
+)
 from tracelens.sources.steps.arguments import recorded
-from tracelens.sources.steps.model import AGENT, CHAIN, LLM, MAYBE, OTHER, TOOL, asks_table, inside, steps_table
+from tracelens.sources.steps.model import (
+    AGENT,
+    CHAIN,
+    LLM,
+    MAYBE,
+    OTHER,
+    TOOL,
+    Mask,
+    asks_table,
+    inside,
+    steps_table,
+    taken,
+)
 from tracelens.sources.steps.results import results
 from tracelens.sources.steps.said import root_texts
 
@@ -60,7 +85,7 @@ HIDDEN = (
     " export observations with input and output"
 )
 
-TOOL_PREFIX = r"^(running tool: |execute_tool |tools/call )"
+TOOL_PREFIXES = ("running tool: ", "execute_tool ", "tools/call ")
 """What instrumentations put before the name of a tool."""
 
 KEY = {
@@ -107,6 +132,9 @@ ASKED = Projection(
         },
     )
 )
+
+
+WRAPPED = Projection(Row("outer", capture={"input": "input"}))
 
 
 class Langfuse(GatheredSource):
@@ -164,66 +192,60 @@ def _trace_of(rows: Found, _: pa.Array | None) -> pa.Array:
 def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     """What records say."""
     line = found["line"]
-    rows = np.flatnonzero(~line.has("kind", NONE, NULL))
-    index = pa.array(rows)
-
-    def of(values: pa.Array) -> pa.Array:
-        return values.take(index)
-
-    about = metadata_of(line.text("metadata", OBJECT, STRING))
-    kind = _kinds(line, about)[rows]
-    tool = (kind == TOOL) | (kind == MAYBE)
-    arguments, form, repair = _arguments(line, rows, about, tool)
-    outputs = of(line.text("output", *ANYTHING))
-    gave = results(chosen(tool, outputs))
-    failed = pa.array(among(line.text("level"), "ERROR")[rows])
-    went = pc.coalesce(gave.status, chosen(tool & (kind == TOOL) & valid(outputs), _all("ok", rows.size)))
-    steps = steps_table(
-        rows.size,
-        trace=trace[rows],
-        span_id=of(line.text("id")),
-        parent_id=of(_some(line.text("parent"))),
-        kind=kind,
-        name=chosen(tool, _tool_names(of(about.tool), of(line.text("name"))), of(line.text("name"))),
-        agent=of(about.agent),
-        model=of(line.text("model")),
-        start=of(nanoseconds(line, "start")),
-        end=of(nanoseconds(line, "end")),
-        status=pc.if_else(failed, pa.scalar("error", TEXT), went),
-        error=pc.coalesce(
-            pc.if_else(failed, pc.coalesce(of(_some(line.text("message"))), gave.text), pa.scalar(None, TEXT)),
-            pc.if_else(pc.equal(gave.status, "error"), gave.text, pa.scalar(None, TEXT)),
-        ),
-        arguments=arguments,
-        arguments_form=form,
-        repair=repair,
-        call_id=chosen(tool, pc.coalesce(of(about.call_id), gave.call_id)),
-        output=chosen(tool, gave.text, outputs),
-        input_tokens=of(line.integer("input_tokens")),
-        output_tokens=of(line.integer("output_tokens")),
-        cost=of(line.float("cost")),
-    )
-    inputs = of(line.text("input", *ANYTHING))
+    seen = ~line.has("kind", NONE, NULL)
+    observations = found.keeping(seen)
+    about = metadata_of(observations["line"].text("metadata", OBJECT, STRING))
+    of = trace[seen]
     return Spans(
-        steps,
-        inputs=lambda where: inputs.take(pa.array(where)),
-        asks=_asks(found, rows),
+        _steps(observations["line"], about, of),
+        inputs=later(observations["line"], "input"),
+        asks=_asks(observations),
         columns={
-            "session_id": first_of(_some(line.text("session", STRING, NUMBER)), trace, n),
-            "case_id": first_of(about.case_id, trace, n),
+            "session_id": first_of(some(line.text("session", STRING, NUMBER)), trace, n),
+            "case_id": pc.coalesce(_cases(line, ~seen, trace, n), first_of(about.case_id, of, n)),
         },
         tags=_tags(found, trace, n),
         answers=_answers(line, trace, n),
-        tools=_definitions(found, about, trace),
+        tools=_definitions(observations, about, of),
     )
 
 
-def _some(values: pa.Array) -> pa.Array:
-    return pc.if_else(pc.equal(values, ""), pa.scalar(None, TEXT), values)
+def _cases(line: Found, is_trace: Mask, trace: npt.NDArray[np.int64], n: int) -> pa.Array:
+    """The case that the metadata of traces name."""
+    rows = np.flatnonzero(is_trace)
+    return first_of(metadata_of(line.text("metadata", OBJECT, STRING).take(pa.array(rows))).case_id, trace[rows], n)
 
 
-def _all(text: str, n: int) -> pa.Array:
-    return pa.repeat(pa.scalar(text, TEXT), n)
+def _steps(line: Found, about: Metadata, trace: npt.NDArray[np.int64]) -> pa.Table:
+    """The observations as spans."""
+    kind = _kinds(line, about)
+    tool = (kind == TOOL) | (kind == MAYBE)
+    arguments, form, repair = _arguments(line, about, tool)
+    gave = results(line.text("output", *ANYTHING, where=tool))
+    failed = among(line.text("level"), "ERROR")
+    name = line.text("name")
+    return steps_table(
+        line.n,
+        trace=trace,
+        span_id=line.text("id"),
+        parent_id=some(line.text("parent")),
+        kind=kind,
+        name=chosen(tool, pc.coalesce(about.tool, _without_prefix(name)), name),
+        agent=about.agent,
+        model=line.text("model"),
+        start=nanoseconds(line, "start"),
+        end=nanoseconds(line, "end"),
+        status=verdict(failed, gave.status, (kind == TOOL) & valid(gave.text)),
+        error=problem(failed, pc.coalesce(some(line.text("message")), gave.text), gave),
+        arguments=arguments,
+        arguments_form=form,
+        repair=repair,
+        call_id=chosen(tool, pc.coalesce(about.call_id, gave.call_id)),
+        output=chosen(tool, gave.text, line.text("output", *ANYTHING, where=kind == LLM)),
+        input_tokens=line.integer("input_tokens"),
+        output_tokens=line.integer("output_tokens"),
+        cost=line.float("cost"),
+    )
 
 
 def _kinds(line: Found, about: Metadata) -> npt.NDArray[np.uint8]:
@@ -235,27 +257,30 @@ def _kinds(line: Found, about: Metadata) -> npt.NDArray[np.uint8]:
     return kind
 
 
-def _tool_names(recorded_: pa.Array, name: pa.Array) -> pa.Array:
-    return pc.coalesce(recorded_, pc.replace_substring_regex(name, TOOL_PREFIX, ""))
+def _without_prefix(name: pa.Array) -> pa.Array:
+    """Names without what instrumentations put before the name of a tool."""
+    for prefix in TOOL_PREFIXES:
+        if pc.any(pc.starts_with(name, prefix)).as_py():
+            short = pc.utf8_slice_codeunits(name, len(prefix))
+            name = pc.if_else(pc.starts_with(name, prefix), short, name)
+    return name
 
 
-def _arguments(
-    line: Found, rows: npt.NDArray[np.int64], about: Metadata, tool: npt.NDArray[np.bool_]
-) -> tuple[pa.Array, npt.NDArray[np.uint8], pa.Array]:
+def _arguments(line: Found, about: Metadata, tool: Mask) -> tuple[pa.Array, npt.NDArray[np.uint8], pa.Array]:
     """Arguments of calls: the input; what the metadata keep of it where it was printed; what a tracer put around it."""
-    given, form = line.arguments("input")
-    form = np.where(line.has("input", NONE, NULL), np.uint8(NOT_CAPTURED), form)[rows].astype(np.uint8)
-    given, kept = given.take(pa.array(rows)), about.inputs.take(pa.array(rows))
-    better = tool & valid(kept) & ~_opens_json(given)
-    given = pc.if_else(pa.array(better), kept, given)
+    given, form = line.text("input", *ANYTHING, where=tool), FORMS[line.kind("input")]
+    form = np.where(line.has("input", NONE, NULL), np.uint8(NOT_CAPTURED), form).astype(np.uint8)
+    better = tool & valid(about.inputs) & ~_opens_json(given)
+    given = chosen(better, about.inputs, given)
     form[better] = JSON_VALUE
-    wraps = about.wraps[rows] & tool
+    wraps = about.wraps & tool
     if wraps.any():
-        inner = _unwrapped(given)
-        wraps &= valid(inner)
-        given = pc.if_else(pa.array(wraps), inner, given)
+        outer = inside(WRAPPED, given)["outer"]
+        bare = first_of(outer.text("input", OBJECT), outer.parent, line.n)
+        wraps &= valid(bare)
+        given = chosen(wraps, bare, given)
         form[wraps] = JSON_STRING
-    return recorded(chosen(tool, given), form)
+    return recorded(given, form)
 
 
 def _opens_json(values: pa.Array) -> npt.NDArray[np.bool_]:
@@ -263,48 +288,33 @@ def _opens_json(values: pa.Array) -> npt.NDArray[np.bool_]:
     return np.asarray(pc.fill_null(opens, False).to_numpy(zero_copy_only=False), np.bool_)
 
 
-def _unwrapped(given: pa.Array) -> pa.Array:
-    """str?[n]: the object in the member ``input`` of objects."""
-    inner = Projection(Row("outer", capture={"input": "input"}))
-    top = inside(inner, given)["outer"]
-    return first_of(top.text("input", OBJECT), top.parent, len(given))
-
-
-def _asks(found: Projected, rows: npt.NDArray[np.int64]) -> pa.Table:
+def _asks(found: Projected) -> pa.Table:
     """The calls that generations list beside their output; names count where both lists have one."""
-    line, call, name = found["line"], found["call"], found["call_name"]
-    step = np.full(line.n, -1, np.int64)
-    step[rows] = np.arange(rows.size)
+    call, name = found["call"], found["call_name"]
     told = inside(ASKED, call.text("@", OBJECT, STRING))["asked"]
-    first = np.searchsorted(call.parent, call.parent)
-    place = np.arange(call.n) - first
-    named_ = np.searchsorted(name.parent, call.parent) + place
-    there = (named_ < name.n) & (name.parent[np.minimum(named_, max(name.n - 1, 0))] == call.parent) if name.n else None
-    listed = (
-        name.text("@").take(pa.array(np.where(there, named_, 0), mask=~there))
-        if there is not None
-        else pa.nulls(call.n, TEXT)
-    )
+    place = np.arange(call.n) - np.searchsorted(call.parent, call.parent)
+    at = np.searchsorted(name.parent, call.parent) + place
+    ends = np.searchsorted(name.parent, call.parent, side="right")
+    listed = taken(name.text("@"), np.where(at < ends, at, -1))
     arguments, form = told.arguments("arguments")
     names = pc.coalesce(listed, first_of(told.text("name"), told.parent, call.n))
     forms = np.zeros(call.n, np.uint8)
     forms[told.parent] = form
-    asks = asks_table(
+    return asks_table(
         call.n,
-        step=step[call.parent],
+        step=call.parent.astype(np.int64),
         name=names,
         malformed=~valid(names),
         arguments=first_of(arguments, told.parent, call.n),
         arguments_form=forms,
         call_id=first_of(told.text("id", STRING, NUMBER), told.parent, call.n),
     )
-    return asks.filter(pa.array(step[call.parent] >= 0))
 
 
 def _answers(line: Found, trace: npt.NDArray[np.int64], n: int) -> pa.Array:
     """The output of the trace itself, else of its outermost observation."""
     is_trace = line.has("kind", NONE, NULL)
-    root = ~is_trace & ~valid(_some(line.text("parent")))
+    root = ~is_trace & ~valid(some(line.text("parent")))
     outputs = line.text("output", *ANYTHING)
     found = []
     for which in (is_trace, root):
@@ -338,8 +348,12 @@ def _tags(found: Projected, trace: npt.NDArray[np.int64], n: int) -> list[Member
     plain = ("user", "environment", "release", "version")
     out += [member(each, first_of(json_text(line, each, STRING), trace, n)) for each in plain]
     out.append(member("metadata", first_of(of_trace, trace, n)))
-    out.append(named("langfuse.", chosen(whole, score.text("name")), json_text(score, "value"), trace[score.parent]))
+    out.append(
+        named(
+            "langfuse.", chosen(whole, json_text(score, "name", STRING)), json_text(score, "value"), trace[score.parent]
+        )
+    )
     alone = is_score & line.has("observation", NONE, NULL)
     value = json_text(line, "value", NUMBER, STRING)
-    out.append(named("langfuse.", chosen(alone, line.text("name")), value, trace))
+    out.append(named("langfuse.", chosen(alone, json_text(line, "name", STRING)), value, trace))
     return out

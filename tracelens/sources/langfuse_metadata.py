@@ -136,7 +136,7 @@ def own_members(given: pa.Array) -> pa.Array:
     tables, top = _read(MEMBERS, given)
     inside = tables["member"]
     row = top.parent.astype(np.int64)
-    return objects(len(given), [named("", inside.text("@key"), json_text(inside, "@"), row[inside.parent])])
+    return objects(len(given), [named("", json_text(inside, "@key"), json_text(inside, "@"), row[inside.parent])])
 
 
 def _empty(values: pa.Array) -> pa.Array:

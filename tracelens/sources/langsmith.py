@@ -18,6 +18,7 @@ from tracelens.columns import NOT_CAPTURED, TEXT, TRUNCATED, valid
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
+    FORMS,
     NONE,
     NULL,
     NUMBER,
@@ -38,12 +39,15 @@ from tracelens.sources.spanned import (
     among,
     chosen,
     first_of,
+    later,
     nanoseconds,
     numbers_of_kinds,
+    problem,
     tables_of,
+    verdict,
 )
 from tracelens.sources.steps.arguments import recorded
-from tracelens.sources.steps.model import CHAIN, LLM, TOOL, steps_table
+from tracelens.sources.steps.model import CHAIN, LLM, TOOL, steps_table, taken, text_codes
 from tracelens.sources.steps.results import results
 from tracelens.sources.steps.said import root_texts
 from tracelens.sources.table_columns import times_of
@@ -127,50 +131,72 @@ def _trace_of(rows: Found) -> pa.Array:
 def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     """What runs say."""
     line = found["line"]
-    kind = numbers_of_kinds(line.text("kind"), KINDS)
-    tool = kind == TOOL
-    inputs, outputs = line.text("inputs", *ANYTHING), line.text("outputs", *ANYTHING)
-    arguments, form, repair = _arguments(line, tool, trace, n)
-    gave = results(chosen(tool, outputs))
-    order = line.text("order")
-    last = pc.if_else(pc.greater(pc.binary_length(order), 57), pc.utf8_slice_codeunits(order, -58), None).cast(TEXT)
-    begun = pc.multiply(times_of(_as_iso(pc.utf8_slice_codeunits(last, 0, 22))).cast(pa.int64()), 1000)
-    error = line.text("error")
-    steps = steps_table(
-        line.n,
-        trace=trace,
-        span_id=pc.coalesce(line.text("id"), pc.utf8_slice_codeunits(last, 22)),
-        parent_id=line.text("parent"),
-        kind=kind,
-        name=line.text("name"),
-        agent=line.text("agent"),
-        model=line.text("model"),
-        start=pc.coalesce(begun, _instant(line, "start")),
-        end=_instant(line, "end"),
-        status=_status(line, error, gave.status),
-        error=pc.coalesce(error, pc.if_else(pc.equal(gave.status, "error"), gave.text, pa.scalar(None, TEXT))),
-        arguments=arguments,
-        arguments_form=form,
-        repair=repair,
-        call_id=pc.coalesce(chosen(tool, line.text("call_id")), gave.call_id),
-        output=chosen(tool, gave.text, outputs),
-        input_tokens=line.integer("input_tokens"),
-        output_tokens=line.integer("output_tokens"),
-        cost=line.float("cost"),
-    )
     root = line.has("parent", NONE, NULL)
-    of_root = trace[root]
+    outputs = line.text("outputs", *ANYTHING, where=root)
     return Spans(
-        steps,
-        inputs=lambda rows: inputs.take(pa.array(rows)),
+        _steps(line, trace, n),
+        inputs=later(line, "inputs"),
         columns={
             "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
             "case_id": first_of(line.text("case_id", STRING, NUMBER), trace, n),
         },
         tags=_tags(found, trace, root, n),
-        answers=first_of(root_texts(outputs.filter(pa.array(root))), of_root, n),
+        answers=first_of(root_texts(outputs.filter(pa.array(root))), trace[root], n),
         tools=(trace, line.text("tools", ARRAY)),
     )
+
+
+def _steps(line: Found, trace: npt.NDArray[np.int64], n: int) -> pa.Table:
+    """The runs as spans."""
+    stamp, own_id = _last_of_order(line)
+    span_id = pc.coalesce(line.text("id"), own_id)
+    kind = _kinds(line, span_id)
+    tool = kind == TOOL
+    arguments, form, repair = _arguments(line, tool, trace, n)
+    gave = results(line.text("outputs", *ANYTHING, where=tool))
+    error = line.text("error")
+    failed = valid(error) | among(line.text("status"), "error")
+    ended = line.has("status", NONE, NULL) & ~line.has("end", NONE, NULL) & line.has("outputs", OBJECT)
+    return steps_table(
+        line.n,
+        trace=trace,
+        span_id=span_id,
+        parent_id=line.text("parent"),
+        kind=kind,
+        name=line.text("name"),
+        agent=line.text("agent"),
+        model=line.text("model"),
+        start=pc.coalesce(stamp, _instant(line, "start")),
+        end=_instant(line, "end"),
+        status=verdict(failed, gave.status, ended | among(line.text("status"), "success")),
+        error=problem(failed, error, gave),
+        arguments=arguments,
+        arguments_form=form,
+        repair=repair,
+        call_id=pc.coalesce(chosen(tool, line.text("call_id")), gave.call_id),
+        output=chosen(tool, gave.text, line.text("outputs", *ANYTHING, where=kind == LLM)),
+        input_tokens=line.integer("input_tokens"),
+        output_tokens=line.integer("output_tokens"),
+        cost=line.float("cost"),
+    )
+
+
+def _kinds(line: Found, span_id: pa.Array) -> npt.NDArray[np.uint8]:
+    """uint8[n]: kinds of spans; a patch has that of the run it patches."""
+    word = line.text("kind")
+    if word.null_count:
+        (ids,) = text_codes(span_id)
+        known = first_of(word.filter(pa.array(ids >= 0)), ids[ids >= 0], int(ids.max(initial=-1)) + 1)
+        word = pc.coalesce(word, taken(known, ids))
+    return numbers_of_kinds(word, KINDS)
+
+
+def _last_of_order(line: Found) -> tuple[pa.Array, pa.Array]:
+    """The instant (nanoseconds) and the id that the last part of ``dotted_order`` holds."""
+    order = line.text("order")
+    last = pc.if_else(pc.greater(pc.binary_length(order), 57), pc.utf8_slice_codeunits(order, -58), None).cast(TEXT)
+    instant = times_of(_as_iso(pc.utf8_slice_codeunits(last, 0, 22))).cast(pa.int64())
+    return pc.multiply(instant, 1000), pc.utf8_slice_codeunits(last, 22)
 
 
 def _as_iso(stamp: pa.Array) -> pa.Array:
@@ -184,32 +210,20 @@ def _instant(line: Found, name: str) -> pa.Array:
     return pc.coalesce(nanoseconds(line, name), pc.multiply(line.integer(name), 1_000_000))
 
 
-def _status(line: Found, error: pa.Array, told: pa.Array) -> pa.Array:
-    """What became of each run: as it says, or by its error, or well if it ended with outputs."""
-    said = line.text("status")
-    ended = pc.and_(
-        pc.is_valid(pa.array(valid(line.text("end", STRING, NUMBER)))), pa.array(line.has("outputs", OBJECT))
-    )
-    by_word = pc.if_else(pc.equal(said, "success"), "ok", pc.if_else(pc.equal(said, "error"), "error", None)).cast(TEXT)
-    failed = pc.if_else(pc.is_valid(error), pa.scalar("error", TEXT), pa.scalar(None, TEXT))
-    silent = pa.array(line.has("status", NONE, NULL))
-    went = pc.if_else(pc.and_(ended, silent), pa.scalar("ok", TEXT), pa.scalar(None, TEXT))
-    return pc.coalesce(failed, told, by_word, went)
-
-
 def _arguments(
     line: Found, tool: npt.NDArray[np.bool_], trace: npt.NDArray[np.int64], n: int
 ) -> tuple[pa.Array, npt.NDArray[np.uint8], pa.Array]:
     """The arguments of tool runs. Where all runs of a trace have empty inputs, inputs were hidden."""
-    given, form = line.arguments("inputs")
-    blank = among(given, "{}") | line.has("inputs", NONE, NULL)
+    given, form = line.text("inputs", *ANYTHING, where=tool), FORMS[line.kind("inputs")]
+    absent = line.has("inputs", NONE, NULL)
+    cell = line.cells("inputs")
+    blank = absent | (line.has("inputs", OBJECT) & (cell.end - cell.start == len("{}")))
     seen = np.bincount(trace[~blank & ~tool], minlength=n)
     runs = np.bincount(trace[~tool], minlength=n)
     hidden = tool & blank & ((seen == 0) & (runs > 0))[trace]
-    form = np.where(hidden | (tool & line.has("inputs", NONE, NULL)), np.uint8(NOT_CAPTURED), form).astype(np.uint8)
-    away = tool & line.has("inputs", NONE, NULL) & ~line.has("elsewhere", NONE, NULL)
-    form[away] = TRUNCATED
-    return recorded(chosen(tool, given), form)
+    form = np.where(hidden | (tool & absent), np.uint8(NOT_CAPTURED), form).astype(np.uint8)
+    form[tool & absent & ~line.has("elsewhere", NONE, NULL)] = TRUNCATED
+    return recorded(given, form)
 
 
 def _tags(found: Projected, trace: npt.NDArray[np.int64], root: npt.NDArray[np.bool_], n: int) -> list[Members]:
@@ -218,7 +232,7 @@ def _tags(found: Projected, trace: npt.NDArray[np.int64], root: npt.NDArray[np.b
     keep = root[feedback.parent]
     scores = named(
         "langsmith.",
-        feedback.text("@key").filter(pa.array(keep)),
+        json_text(feedback, "@key").filter(pa.array(keep)),
         json_text(feedback, "average", NUMBER).filter(pa.array(keep)),
         trace[feedback.parent[keep]],
     )

@@ -10,8 +10,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, group_offsets, one_chunk, valid
-from tracelens.projection import ANYTHING, STRING, Found
+from tracelens.columns import PADDING, TEXT, group_offsets, one_chunk, text_array, valid
+from tracelens.kernels import cells
+from tracelens.projection import ANYTHING, NONE, OBJECT, STRING, Found
 
 Members = tuple[npt.NDArray[np.integer[Any]], pa.Array]
 """Members of objects: the number of the object, and ``"name": value`` as text (null for none)."""
@@ -22,29 +23,20 @@ def json_text(rows: Found, name: str, *kinds: int) -> pa.Array:
 
     Args:
         rows: Rows of a projection.
-        name: The column.
+        name: The column, or ``@key``.
         *kinds: Which kinds; everything but null if none is given.
     """
-    wanted = kinds or ANYTHING
-    other = [kind for kind in wanted if kind != STRING]
-    plain = rows.text(name, *other) if other else pa.nulls(rows.n, TEXT)
-    return pc.coalesce(plain, quoted(rows.text(name))) if STRING in wanted else plain
-
-
-def quoted(values: pa.Array) -> pa.Array:
-    r"""Texts as JSON strings.
-
-    Example:
-        >>> quoted(pa.array(['a "b"\n', None], pa.large_string())).to_pylist()
-        ['"a \\"b\\"\\n"', None]
-    """
-    values = one_chunk(values).cast(TEXT)
-    for plain, written in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r"), ("\t", "\\t")):
-        values = pc.replace_substring(values, plain, written)
-    if pc.any(pc.match_substring_regex(values, "[\x00-\x1f]")).as_py():
-        for code in range(32):
-            values = pc.replace_substring(values, chr(code), f"\\u{code:04x}")
-    return pc.binary_join_element_wise(pa.scalar('"', TEXT), values, pa.scalar('"', TEXT), pa.scalar("", TEXT))
+    cell = rows.cells(name)
+    string = (cell.kind == STRING) & rows.has(name, *(kinds or ANYTHING))
+    quote = string.astype(np.int32)
+    raw = np.where(string, np.uint8(OBJECT), np.where(rows.has(name, *(kinds or ANYTHING)), cell.kind, np.uint8(NONE)))
+    start, end = cell.start - quote, cell.end + quote
+    accept = sum(1 << kind for kind in ANYTHING)
+    data = np.empty(cells.text_size(raw, start, end, accept) + PADDING, np.uint8)
+    offsets, there = np.empty(rows.n + 1, np.int64), np.empty(rows.n, np.bool_)
+    size = cells.take_texts(rows.data, raw, start, end, accept, data, offsets, there)
+    data[size : size + PADDING] = 0
+    return text_array(data, offsets, there)
 
 
 def member(name: str, values: pa.Array, of: npt.NDArray[np.integer[Any]] | None = None) -> Members:
@@ -54,13 +46,21 @@ def member(name: str, values: pa.Array, of: npt.NDArray[np.integer[Any]] | None 
 
 
 def named(prefix: str, names: pa.Array, values: pa.Array, of: npt.NDArray[np.integer[Any]]) -> Members:
-    """Members with names of their own behind a prefix; of one name in one object the last value counts."""
-    full = quoted(pc.binary_join_element_wise(pa.scalar(prefix, TEXT), names.cast(TEXT), pa.scalar("", TEXT)))
+    """Members with names of their own behind a prefix; of one name in one object the last value counts.
+
+    Args:
+        prefix: What stands before the names, plain ASCII.
+        names: JSON strings.
+        values: JSON texts.
+        of: Number of the object of each.
+    """
+    rest = pc.utf8_slice_codeunits(names.cast(TEXT), 1)
+    full = pc.binary_join_element_wise(pa.scalar(f'"{prefix}', TEXT), rest, pa.scalar("", TEXT))
     text = pc.binary_join_element_wise(full, values.cast(TEXT), pa.scalar(": ", TEXT))
     there = np.flatnonzero(valid(text))
     if there.size > 1:
         table = pa.table({"of": of[there], "name": full.take(pa.array(there)), "row": there})
-        last = table.group_by(["of", "name"]).aggregate([("row", "max")])["row_max"].to_numpy()
+        last = table.group_by(["of", "name"], use_threads=False).aggregate([("row", "max")])["row_max"].to_numpy()
         keep = np.zeros(len(text), np.bool_)
         keep[last] = True
         text = pc.if_else(pa.array(keep), text, pa.scalar(None, TEXT))

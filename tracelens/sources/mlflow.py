@@ -21,6 +21,7 @@ from tracelens.projection import (
     ANYTHING,
     ARRAY,
     FORMS,
+    NUMBER,
     OBJECT,
     STRING,
     Found,
@@ -30,9 +31,21 @@ from tracelens.projection import (
 )
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables
 from tracelens.sources.members import Members, json_text, member, named
-from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, numbers_of_kinds, tables_of
+from tracelens.sources.spanned import (
+    Spans,
+    among,
+    chosen,
+    first_of,
+    later,
+    nanoseconds,
+    numbers_of_kinds,
+    problem,
+    some,
+    tables_of,
+    verdict,
+)
 from tracelens.sources.steps.arguments import recorded
-from tracelens.sources.steps.model import AGENT, CHAIN, LLM, TOOL, inside, steps_table
+from tracelens.sources.steps.model import AGENT, CHAIN, LLM, TOOL, Mask, inside, steps_table
 from tracelens.sources.steps.results import results
 from tracelens.sources.steps.said import root_texts
 
@@ -59,6 +72,8 @@ SPAN = {
     "usage": 'attributes."mlflow.chat.tokenUsage"',
     "cost": 'attributes."mlflow.llm.cost"',
 }
+
+VALUE = Projection(Row("value"))
 
 USAGE = Projection(Row("usage", capture={"input": "input_tokens", "output": "output_tokens", "cost": "total_cost"}))
 
@@ -136,11 +151,10 @@ class MLflow(JsonSource):
         return tables_of(spans_of(records.found), columns, line.n, HIDDEN)
 
 
-def inner(rows: Found, name: str) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
+def inner(rows: Found, name: str, where: Mask | None = None) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
     """An attribute that is JSON text: the text it holds if that is a string, else itself; and its form."""
-    given = rows.text(name, *ANYTHING)
-    value = inside(Projection(Row("value")), given)
-    top = value["value"]
+    given = rows.text(name, *ANYTHING, where=where)
+    top = inside(VALUE, given)["value"]
     string = top.has("@", STRING)
     out = np.arange(rows.n)
     out[top.parent[string]] = rows.n + np.arange(int(string.sum()))
@@ -148,59 +162,28 @@ def inner(rows: Found, name: str) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
     form = np.full(rows.n, NOT_CAPTURED, np.uint8)
     form[valid(given)] = FORMS[STRING]
     form[top.parent] = FORMS[top.kind("@")]
-    return both.take(pa.array(out)), form
+    return both.take(pa.array(out)) if string.any() else given, form
 
 
 def _instant(rows: Found, name: str) -> pa.Array:
     """Nanoseconds, as a number or as a time."""
-    return pc.coalesce(rows.integer(name), nanoseconds(rows, name))
+    written = rows.text(name, NUMBER)
+    try:
+        number = written.cast(pa.int64())
+    except pa.ArrowInvalid:  # some are no whole numbers, or beyond any instant
+        number = rows.integer(name)
+    return pc.coalesce(number, nanoseconds(rows, name)) if number.null_count else number
 
 
 def spans_of(found: Projected) -> Spans:
     """What the spans of traces say."""
-    line, span, event = found["line"], found["span"], found["event"]
+    line, span = found["line"], found["span"]
     trace = span.parent.astype(np.int64)
-    kind = numbers_of_kinds(inner(span, "kind")[0], KINDS)
-    tool = kind == TOOL
-    given, form = inner(span, "inputs")
-    arguments, form, repair = recorded(chosen(tool, given), form)
-    outputs = span.text("outputs", *ANYTHING)
-    gave = results(chosen(tool, outputs))
-    code = span.text("status")
-    failed = among(code, "STATUS_CODE_ERROR", "ERROR")
-    thrown = first_of(event.text("text"), event.parent, span.n)
-    problem = chosen(failed, pc.coalesce(_some(span.text("message")), thrown))
-    told = pc.equal(gave.status, "error")
-    usage, cost = _inside(span, "usage"), _inside(span, "cost")
-    steps = steps_table(
-        span.n,
-        trace=trace,
-        span_id=span.text("id"),
-        parent_id=_some(span.text("parent")),
-        kind=kind,
-        name=span.text("name"),
-        model=inner(span, "model")[0],
-        start=_instant(span, "start"),
-        end=_instant(span, "end"),
-        status=pc.coalesce(
-            chosen(failed, pa.repeat(pa.scalar("error", TEXT), span.n)),
-            gave.status,
-            chosen(among(code, "STATUS_CODE_OK", "OK"), pa.repeat(pa.scalar("ok", TEXT), span.n)),
-        ),
-        error=pc.coalesce(problem, pc.if_else(told, gave.text, pa.scalar(None, TEXT))),
-        arguments=arguments,
-        arguments_form=form,
-        repair=repair,
-        call_id=gave.call_id,
-        output=chosen(tool, gave.text, outputs),
-        input_tokens=_spread(usage.integer("input"), usage, span.n),
-        output_tokens=_spread(usage.integer("output"), usage, span.n),
-        cost=_spread(cost.float("cost"), cost, span.n),
-    )
-    root = ~valid(_some(span.text("parent")))
+    root = ~valid(some(span.text("parent")))
+    outputs = span.text("outputs", *ANYTHING, where=root)
     return Spans(
-        steps,
-        inputs=lambda rows: given.take(pa.array(rows)),
+        _steps(found, trace),
+        inputs=later(span, "inputs"),
         columns={
             "session_id": line.text("session"),
             "case_id": line.text("case_id"),
@@ -211,9 +194,38 @@ def spans_of(found: Projected) -> Spans:
     )
 
 
-def _some(values: pa.Array) -> pa.Array:
-    """Texts that are not empty."""
-    return pc.if_else(pc.equal(values, ""), pa.scalar(None, TEXT), values)
+def _steps(found: Projected, trace: npt.NDArray[np.int64]) -> pa.Table:
+    """The spans of traces."""
+    span, event = found["span"], found["event"]
+    kind = numbers_of_kinds(inner(span, "kind")[0], KINDS)
+    tool = kind == TOOL
+    arguments, form, repair = recorded(*inner(span, "inputs", tool))
+    gave = results(span.text("outputs", *ANYTHING, where=tool))
+    code = span.text("status")
+    failed = among(code, "STATUS_CODE_ERROR", "ERROR")
+    thrown = first_of(event.text("text"), event.parent, span.n)
+    usage, cost = _inside(span, "usage"), _inside(span, "cost")
+    return steps_table(
+        span.n,
+        trace=trace,
+        span_id=span.text("id"),
+        parent_id=some(span.text("parent")),
+        kind=kind,
+        name=span.text("name"),
+        model=inner(span, "model")[0],
+        start=_instant(span, "start"),
+        end=_instant(span, "end"),
+        status=verdict(failed, gave.status, among(code, "STATUS_CODE_OK", "OK")),
+        error=problem(failed, pc.coalesce(some(span.text("message")), thrown), gave),
+        arguments=arguments,
+        arguments_form=form,
+        repair=repair,
+        call_id=gave.call_id,
+        output=chosen(tool, gave.text, span.text("outputs", *ANYTHING, where=kind == LLM)),
+        input_tokens=first_of(usage.integer("input"), usage.parent, span.n),
+        output_tokens=first_of(usage.integer("output"), usage.parent, span.n),
+        cost=first_of(cost.float("cost"), cost.parent, span.n),
+    )
 
 
 def _lists(values: pa.Array) -> pa.Array:
@@ -227,10 +239,6 @@ def _inside(span: Found, name: str) -> Found:
     return inside(USAGE, span.text(name, *ANYTHING))["usage"]
 
 
-def _spread(values: pa.Array, rows: Found, n: int) -> pa.Array:
-    return first_of(values, rows.parent, n)
-
-
 def _tags(found: Projected) -> list[Members]:
     """The name, what users set (not what MLflow itself did), and assessments."""
     line, mark, tag = found["line"], found["assessment"], found["tag"]
@@ -239,6 +247,6 @@ def _tags(found: Projected) -> list[Members]:
     of_user = pc.if_else(own, pa.scalar(None, TEXT), json_text(tag, "@"))
     return [
         member("name", json_text(line, "name", STRING)),
-        named("", key, of_user, tag.parent.astype(np.int64)),
-        named("mlflow.", mark.text("name"), json_text(mark, "value"), mark.parent.astype(np.int64)),
+        named("", json_text(tag, "@key"), of_user, tag.parent.astype(np.int64)),
+        named("mlflow.", json_text(mark, "name", STRING), json_text(mark, "value"), mark.parent.astype(np.int64)),
     ]

@@ -14,14 +14,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import JSON_STRING, NOT_CAPTURED, TEXT, TRUNCATED
-from tracelens.projection import ANYTHING, ARRAY, NONE, NULL, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
+from tracelens.projection import ANYTHING, FORMS, NONE, NULL, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Head, Sniff, Tables
 from tracelens.sources.gather import GatheredSource, Pieces, Seen
 from tracelens.sources.io import Block
 from tracelens.sources.members import json_text, member
 from tracelens.sources.parts import pieces_with_parts
-from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, numbers_of_kinds, tables_of
-from tracelens.sources.steps.model import AGENT, CHAIN, LLM, TOOL, steps_table
+from tracelens.sources.spanned import Spans, among, chosen, first_of, later, nanoseconds, numbers_of_kinds, tables_of
+from tracelens.sources.steps.model import AGENT, CHAIN, LLM, TOOL, Mask, steps_table
 
 KINDS = {
     "function": TOOL,
@@ -108,46 +108,11 @@ def _trace_of(rows: Found) -> pa.Array:
 def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     """What the records say."""
     line = found["line"]
-    span = np.flatnonzero(among(line.text("object"), "trace.span"))
-    index = pa.array(span)
-
-    def of(values: pa.Array) -> pa.Array:
-        return values.take(index)
-
-    kind = numbers_of_kinds(of(line.text("kind")), KINDS)
-    tool = kind == TOOL
-    handoff = among(of(line.text("kind")), "handoff")
-    given, form = of(line.text("input", *ANYTHING)), _form(line, span, handoff)
-    failed = pa.array(~line.has("error", NONE, NULL)[span])
-    turn = among(of(line.text("step")), "turn") | among(of(line.text("kind")), "turn")
-    parent = of(line.text("parent"))
-    turns = pc.unique(of(line.text("id")).filter(pa.array(turn)))
-    outputs = of(line.text("output", *ANYTHING))
-    steps = steps_table(
-        span.size,
-        trace=trace[span],
-        span_id=of(line.text("id")),
-        parent_id=parent,
-        kind=kind,
-        name=chosen(handoff, _handoff_names(of(line.text("to"))), of(line.text("name"))),
-        agent=of(line.text("agent")),
-        model=of(line.text("model")),
-        start=of(nanoseconds(line, "start")),
-        end=of(nanoseconds(line, "end")),
-        status=pc.if_else(failed, "error", "ok").cast(TEXT),
-        error=pc.if_else(failed, pc.coalesce(of(line.text("detail", *ANYTHING)), of(line.text("message"))), None),
-        arguments=chosen(tool, given),
-        arguments_form=form,
-        call_kind=chosen(handoff, pa.repeat(pa.scalar("handoff", TEXT), span.size)),
-        output=outputs,
-        group=pc.if_else(pc.is_in(parent, turns), parent, pa.scalar(None, TEXT)),
-        input_tokens=of(line.integer("input_tokens")),
-        output_tokens=of(line.integer("output_tokens")),
-    )
-    inputs = of(line.text("input", ARRAY, OBJECT))
+    span = among(line.text("object"), "trace.span")
+    spans = found.keeping(span)["line"]
     return Spans(
-        steps,
-        inputs=lambda rows: inputs.take(pa.array(rows)),
+        _steps(spans, trace[span]),
+        inputs=later(spans, "input"),
         columns={
             "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
             "case_id": first_of(line.text("case_id", STRING, NUMBER), trace, n),
@@ -159,15 +124,46 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     )
 
 
-def _form(line: Found, span: npt.NDArray[np.int64], handoff: npt.NDArray[np.bool_]) -> npt.NDArray[np.uint8]:
-    """How the arguments of each span are held."""
-    given, form = line.arguments("input")
-    cut = pc.fill_null(pc.ends_with(given, CUT), False).to_numpy(zero_copy_only=False)[span]
-    form = form[span].copy()
-    form[line.has("input", NONE, NULL)[span]] = NOT_CAPTURED
+def _steps(span: Found, trace: npt.NDArray[np.int64]) -> pa.Table:
+    """The spans."""
+    word = span.text("kind")
+    kind = numbers_of_kinds(word, KINDS)
+    handoff = among(word, "handoff")
+    given, form = _arguments(span, kind == TOOL, handoff)
+    failed = ~span.has("error", NONE, NULL)
+    parent = span.text("parent")
+    turn = among(span.text("step"), "turn") | among(word, "turn")
+    turns = pc.unique(span.text("id").filter(pa.array(turn)))
+    return steps_table(
+        span.n,
+        trace=trace,
+        span_id=span.text("id"),
+        parent_id=parent,
+        kind=kind,
+        name=chosen(handoff, _handoff_names(span.text("to")), span.text("name")),
+        agent=span.text("agent"),
+        model=span.text("model"),
+        start=nanoseconds(span, "start"),
+        end=nanoseconds(span, "end"),
+        status=pc.if_else(pa.array(failed), pa.scalar("error", TEXT), pa.scalar("ok", TEXT)),
+        error=chosen(failed, pc.coalesce(span.text("detail", *ANYTHING), span.text("message"))),
+        arguments=given,
+        arguments_form=form,
+        call_kind=chosen(handoff, pa.repeat(pa.scalar("handoff", TEXT), span.n)),
+        output=span.text("output", *ANYTHING),
+        group=pc.if_else(pc.is_in(parent, turns), parent, pa.scalar(None, TEXT)),
+        input_tokens=span.integer("input_tokens"),
+        output_tokens=span.integer("output_tokens"),
+    )
+
+
+def _arguments(span: Found, tool: Mask, handoff: Mask) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
+    """The arguments of calls, and how they are held."""
+    given, form = span.text("input", *ANYTHING, where=tool), FORMS[span.kind("input")]
+    cut = pc.fill_null(pc.ends_with(given, CUT), False).to_numpy(zero_copy_only=False)
+    form = np.where(span.has("input", NONE, NULL) | handoff, np.uint8(NOT_CAPTURED), form).astype(np.uint8)
     form[cut & (form == JSON_STRING)] = TRUNCATED
-    form[handoff] = NOT_CAPTURED
-    return form
+    return given, form
 
 
 def _handoff_names(to: pa.Array) -> pa.Array:

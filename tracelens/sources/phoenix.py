@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from tracelens.columns import NOT_CAPTURED, TEXT, valid
 from tracelens.projection import (
     ANYTHING,
+    FORMS,
     NONE,
     NULL,
     NUMBER,
@@ -32,7 +33,18 @@ from tracelens.sources.gather import GatheredSource, Pieces, Seen
 from tracelens.sources.io import Block
 from tracelens.sources.members import joined, json_text, member, named
 from tracelens.sources.parts import pieces_with_parts
-from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, numbers_of_kinds, tables_of
+from tracelens.sources.spanned import (
+    Spans,
+    among,
+    chosen,
+    first_of,
+    nanoseconds,
+    numbers_of_kinds,
+    problem,
+    some,
+    tables_of,
+    verdict,
+)
 from tracelens.sources.steps.arguments import LOST, recorded
 from tracelens.sources.steps.model import AGENT, CHAIN, LLM, OTHER, TOOL, asks_table, steps_table
 from tracelens.sources.steps.results import results
@@ -166,42 +178,12 @@ class Phoenix(GatheredSource):
 
 def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     """What spans say."""
-    line, said = found["line"], found["said"]
-    kind = numbers_of_kinds(pc.utf8_upper(line.text("kind")), KINDS)
-    tool = kind == TOOL
-    arguments, form, repair = _arguments(line, tool)
-    outputs = line.text("output", *ANYTHING)
-    gave = results(chosen(tool, outputs))
-    code = pc.utf8_upper(line.text("status"))
-    failed = pa.array(among(code, "ERROR"))
-    went = pc.if_else(pa.array(among(code, "OK")), pa.scalar("ok", TEXT), pa.scalar(None, TEXT))
-    name = line.text("name")
-    steps = steps_table(
-        line.n,
-        trace=trace,
-        span_id=line.text("id"),
-        parent_id=line.text("parent"),
-        kind=kind,
-        name=pc.if_else(pa.array(tool), pc.coalesce(line.text("tool"), name), name),
-        agent=line.text("agent"),
-        model=line.text("model"),
-        start=nanoseconds(line, "start"),
-        end=nanoseconds(line, "end"),
-        status=pc.if_else(failed, pa.scalar("error", TEXT), pc.coalesce(gave.status, went)),
-        error=pc.if_else(failed, line.text("message"), pa.scalar(None, TEXT)),
-        arguments=arguments,
-        arguments_form=form,
-        repair=repair,
-        call_id=chosen(tool, pc.coalesce(line.text("call_id", STRING, NUMBER), gave.call_id)),
-        output=pc.coalesce(first_of(said.text("content"), said.parent, line.n), chosen(tool, gave.text, outputs)),
-        input_tokens=_whole(line, "input_tokens"),
-        output_tokens=_whole(line, "output_tokens"),
-        cost=line.float("cost"),
-    )
+    line, mark = found["line"], found["mark"]
     root = line.has("parent", NONE, NULL)
-    mark = found["mark"]
+    outputs = line.text("output", *ANYTHING, where=root)
+    of_root = chosen(root[mark.parent], json_text(mark, "name", STRING))
     return Spans(
-        steps,
+        _steps(found, trace),
         asks=_asks(found),
         columns={
             "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
@@ -210,15 +192,45 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
         tags=[
             member("name", first_of(chosen(root, json_text(line, "name", STRING)), trace, n)),
             member("metadata", first_of(chosen(root, line.text("metadata", OBJECT)), trace, n)),
-            named(
-                "phoenix.",
-                chosen(root[mark.parent], mark.text("name")),
-                json_text(mark, "score", NUMBER),
-                trace[mark.parent],
-            ),
+            named("phoenix.", of_root, json_text(mark, "score", NUMBER), trace[mark.parent]),
         ],
         answers=first_of(root_texts(outputs.filter(pa.array(root))), trace[root], n),
         tools=_tools(found, trace),
+    )
+
+
+def _steps(found: Projected, trace: npt.NDArray[np.int64]) -> pa.Table:
+    """The spans."""
+    line, said = found["line"], found["said"]
+    kind = numbers_of_kinds(pc.utf8_upper(line.text("kind")), KINDS)
+    tool = kind == TOOL
+    arguments, form, repair = _arguments(line, tool)
+    gave = results(line.text("output", *ANYTHING, where=tool))
+    code = pc.utf8_upper(line.text("status"))
+    failed = among(code, "ERROR")
+    name = line.text("name")
+    spoken = first_of(said.text("content"), said.parent, line.n)
+    return steps_table(
+        line.n,
+        trace=trace,
+        span_id=line.text("id"),
+        parent_id=some(line.text("parent")),
+        kind=kind,
+        name=chosen(tool, pc.coalesce(line.text("tool"), name), name),
+        agent=line.text("agent"),
+        model=line.text("model"),
+        start=nanoseconds(line, "start"),
+        end=nanoseconds(line, "end"),
+        status=verdict(failed, gave.status, among(code, "OK")),
+        error=problem(failed, some(line.text("message")), gave),
+        arguments=arguments,
+        arguments_form=form,
+        repair=repair,
+        call_id=chosen(tool, pc.coalesce(line.text("call_id", STRING, NUMBER), gave.call_id)),
+        output=pc.coalesce(spoken, chosen(tool, gave.text, line.text("output", *ANYTHING, where=kind == LLM))),
+        input_tokens=_whole(line, "input_tokens"),
+        output_tokens=_whole(line, "output_tokens"),
+        cost=line.float("cost"),
     )
 
 
@@ -229,9 +241,9 @@ def _whole(line: Found, name: str) -> pa.Array:
 
 def _arguments(line: Found, tool: npt.NDArray[np.bool_]) -> tuple[pa.Array, npt.NDArray[np.uint8], pa.Array]:
     """Arguments of tools: ``input.value``; a bare string lost its key."""
-    given, form = line.arguments("input")
+    given, form = line.text("input", *ANYTHING, where=tool), FORMS[line.kind("input")]
     form = np.where(line.has("input", NONE, NULL) | among(given, REDACTED), np.uint8(NOT_CAPTURED), form)
-    arguments, form, repair = recorded(chosen(tool, given), form.astype(np.uint8))
+    arguments, form, repair = recorded(given, form.astype(np.uint8))
     opens = pc.fill_null(pc.match_substring_regex(arguments, r"^\s*\{"), True)
     bare = pa.array(tool & line.has("input", STRING) & ~opens.to_numpy(zero_copy_only=False))
     return arguments, form, pc.if_else(bare, pa.scalar(LOST, TEXT), repair)

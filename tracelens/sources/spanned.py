@@ -12,11 +12,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import NOT_CAPTURED, TEXT, TRACES, Remark, numbers, one_chunk, table, valid
-from tracelens.projection import Found
+from tracelens.projection import ANYTHING, Found
 from tracelens.sources.base import Tables
 from tracelens.sources.members import Members, joined, objects
 from tracelens.sources.steps.flat import Flat, Inputs, flattened
-from tracelens.sources.steps.model import I64, taken
+from tracelens.sources.steps.model import I64, Mask, taken
+from tracelens.sources.steps.results import Results
 
 TIED = (
     "a call started at the same instant as the one before; their order is that of the input, and they count as one turn"
@@ -133,7 +134,7 @@ def definitions(of: I64, values: pa.Array, n: int) -> pa.Array:
     if not there.size:
         return pa.nulls(n, TEXT)
     seen = pa.table({"of": of[there], "text": one_chunk(values).take(pa.array(there)), "row": there})
-    first = np.sort(seen.group_by(["of", "text"]).aggregate([("row", "min")])["row_min"].to_numpy())
+    first = np.sort(seen.group_by(["of", "text"], use_threads=False).aggregate([("row", "min")])["row_min"].to_numpy())
     trimmed = pc.utf8_trim_whitespace(one_chunk(values).take(pa.array(first)))
     return joined(pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(trimmed, 1, -1)), of[first], n)
 
@@ -141,6 +142,34 @@ def definitions(of: I64, values: pa.Array, n: int) -> pa.Array:
 def nanoseconds(rows: Found, name: str) -> pa.Array:
     """int64?[n]: instants written as ISO 8601, as nanoseconds since 1970."""
     return pc.multiply(rows.time(name).cast(pa.int64()), pa.scalar(1000, pa.int64()))
+
+
+def later(rows: Found, name: str) -> Inputs:
+    """Gives a column's texts at some rows, read only when they are asked for."""
+
+    def give(at: I64) -> pa.Array:
+        wanted = np.zeros(rows.n, np.bool_)
+        wanted[at] = True
+        return rows.text(name, *ANYTHING, where=wanted).take(pa.array(at))
+
+    return give
+
+
+def verdict(failed: Mask, told: pa.Array, went: Mask) -> pa.Array:
+    """What became of calls: an error, else what a tool message says, else well where something says so."""
+    well = pc.if_else(pa.array(went), pa.scalar("ok", TEXT), pa.scalar(None, TEXT))
+    return pc.if_else(pa.array(failed), pa.scalar("error", TEXT), pc.coalesce(told, well))
+
+
+def problem(failed: Mask, message: pa.Array, gave: Results) -> pa.Array:
+    """Why calls failed: the message of a span that failed, else the result that a tool message calls an error."""
+    said = pc.if_else(pc.equal(gave.status, "error"), gave.text, pa.scalar(None, TEXT))
+    return pc.coalesce(chosen(failed, message), said)
+
+
+def some(values: pa.Array) -> pa.Array:
+    """Texts that are not empty."""
+    return pc.if_else(pc.equal(values, ""), pa.scalar(None, TEXT), values)
 
 
 def among(values: pa.Array, *known: str) -> npt.NDArray[np.bool_]:

@@ -18,6 +18,7 @@ from tracelens.columns import JSON_VALUE, NOT_CAPTURED, TEXT, valid
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
+    FORMS,
     NONE,
     NULL,
     NUMBER,
@@ -31,9 +32,20 @@ from tracelens.projection import (
 from tracelens.sources.base import Head, Sniff, Tables
 from tracelens.sources.gather import GatheredSource, Pieces
 from tracelens.sources.members import json_text, member, named, objects
-from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, numbers_of_kinds, tables_of
+from tracelens.sources.spanned import (
+    Spans,
+    among,
+    chosen,
+    first_of,
+    later,
+    nanoseconds,
+    numbers_of_kinds,
+    problem,
+    tables_of,
+    verdict,
+)
 from tracelens.sources.steps.arguments import recorded
-from tracelens.sources.steps.model import AGENT, LLM, MAYBE, OTHER, TOOL, inside, steps_table
+from tracelens.sources.steps.model import AGENT, LLM, MAYBE, OTHER, TOOL, Mask, inside, steps_table
 from tracelens.sources.steps.results import results
 from tracelens.sources.steps.said import root_texts
 
@@ -104,19 +116,36 @@ class Weave(GatheredSource):
 
 def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     """What the calls of ops say."""
-    line, usage = found["line"], found["usage"]
-    kind = _kinds(line)
-    tool = (kind == TOOL) | (kind == MAYBE)
-    given, form = _inputs(found)
-    arguments, form, repair = recorded(chosen(tool, given), form)
-    outputs = line.text("output", *ANYTHING)
-    gave = results(chosen(tool, outputs))
-    error = line.text("error", *ANYTHING)
-    said = line.text("status")
-    went = pc.if_else(pa.array(among(said, "success")), pa.scalar("ok", TEXT), pa.scalar(None, TEXT))
-    failed = pc.or_(pc.is_valid(error), pa.array(among(said, "error")))
+    line, score = found["line"], found["score"]
     root = line.has("parent", NONE, NULL)
-    steps = steps_table(
+    kind = _kinds(line)
+    outputs = line.text("output", *ANYTHING, where=root)
+    of_root = chosen(root[score.parent], json_text(score, "name", STRING))
+    return Spans(
+        _steps(found, kind, trace),
+        inputs=later(line, "inputs"),
+        columns={
+            "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
+            "case_id": first_of(chosen(root, line.text("case_id", STRING, NUMBER)), trace, n),
+        },
+        tags=[
+            member("attributes", first_of(chosen(root, line.text("attributes", OBJECT)), trace, n)),
+            named("weave.", of_root, json_text(score, "value", NUMBER), trace[score.parent]),
+        ],
+        answers=first_of(root_texts(outputs.filter(pa.array(root))), trace[root], n),
+        tools=(trace, _tools(line.text("inputs", OBJECT, where=kind == LLM))),
+    )
+
+
+def _steps(found: Projected, kind: npt.NDArray[np.uint8], trace: npt.NDArray[np.int64]) -> pa.Table:
+    """The calls of ops as spans."""
+    line, usage = found["line"], found["usage"]
+    tool = (kind == TOOL) | (kind == MAYBE)
+    arguments, form, repair = recorded(*_inputs(found, tool))
+    gave = results(line.text("output", *ANYTHING, where=tool))
+    error, said = line.text("error", *ANYTHING), line.text("status")
+    failed = valid(error) | among(said, "error")
+    return steps_table(
         line.n,
         trace=trace,
         span_id=line.text("id"),
@@ -126,36 +155,15 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
         model=first_of(usage.text("@key"), usage.parent, line.n),
         start=nanoseconds(line, "start"),
         end=nanoseconds(line, "end"),
-        status=pc.if_else(failed, pa.scalar("error", TEXT), pc.coalesce(gave.status, went)),
-        error=pc.coalesce(error, pc.if_else(pc.equal(gave.status, "error"), gave.text, pa.scalar(None, TEXT))),
+        status=verdict(failed, gave.status, among(said, "success")),
+        error=problem(failed, error, gave),
         arguments=arguments,
         arguments_form=form,
         repair=repair,
         call_id=gave.call_id,
-        output=chosen(tool, gave.text, outputs),
+        output=chosen(tool, gave.text, line.text("output", *ANYTHING, where=kind == LLM)),
         input_tokens=first_of(usage.integer("input"), usage.parent, line.n),
         output_tokens=first_of(usage.integer("output"), usage.parent, line.n),
-    )
-    score = found["score"]
-    of_root = root[score.parent]
-    return Spans(
-        steps,
-        inputs=lambda rows: given.take(pa.array(rows)),
-        columns={
-            "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
-            "case_id": first_of(chosen(root, line.text("case_id", STRING, NUMBER)), trace, n),
-        },
-        tags=[
-            member("attributes", first_of(chosen(root, line.text("attributes", OBJECT)), trace, n)),
-            named(
-                "weave.",
-                chosen(of_root, score.text("name")),
-                json_text(score, "value", NUMBER),
-                trace[score.parent],
-            ),
-        ],
-        answers=first_of(root_texts(outputs.filter(pa.array(root))), trace[root], n),
-        tools=(trace, _tools(given, kind == LLM)),
     )
 
 
@@ -167,21 +175,21 @@ def _kinds(line: Found) -> npt.NDArray[np.uint8]:
     return kind
 
 
-def _inputs(found: Projected) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
-    """The inputs of ops without ``self``."""
+def _inputs(found: Projected, tool: Mask) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
+    """The inputs of calls without ``self``."""
     line, argument = found["line"], found["argument"]
-    given, form = line.arguments("inputs")
+    given, form = line.text("inputs", *ANYTHING, where=tool), FORMS[line.kind("inputs")]
     form = np.where(line.has("inputs", NONE, NULL), np.uint8(NOT_CAPTURED), form).astype(np.uint8)
-    bound = ~line.has("self", NONE)
+    bound = tool & ~line.has("self", NONE)
     if bound.any():
-        rest = objects(line.n, [named("", argument.text("@key"), json_text(argument, "@"), argument.parent)])
+        of_tool = chosen(bound[argument.parent], json_text(argument, "@key"))
+        rest = objects(line.n, [named("", of_tool, json_text(argument, "@"), argument.parent)])
         given = chosen(bound, pc.coalesce(rest, pa.scalar("{}", TEXT)), given)
         form[bound] = JSON_VALUE
     return given, form
 
 
-def _tools(given: pa.Array, model: npt.NDArray[np.bool_]) -> pa.Array:
+def _tools(given: pa.Array) -> pa.Array:
     """The tools that models were offered."""
-    rows = np.flatnonzero(model & valid(given))
-    top = inside(TOOLS, given.take(pa.array(rows)))["inputs"]
-    return first_of(top.text("tools", ARRAY), rows[top.parent], len(given))
+    top = inside(TOOLS, given)["inputs"]
+    return first_of(top.text("tools", ARRAY), top.parent, len(given))

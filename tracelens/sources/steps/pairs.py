@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import one_chunk, valid
+from tracelens.columns import TEXT, one_chunk, valid
 from tracelens.sources.steps.model import I64, UNKNOWN, Mask, joint_codes, text_codes
 
-SPACES = r"[ \n\r\t]+"
+SPACES = " \n\r\t"
 
 
 def occurrences(key: I64) -> I64:
@@ -85,8 +85,9 @@ def matched(asks: Side, runs: Side) -> I64:
     trace = (asks.trace, runs.trace)
     names = text_codes(asks.name, runs.name)
     ids = text_codes(asks.call_id, runs.call_id)
-    same = text_codes(_plain(asks.arguments), _plain(runs.arguments))
     nameless = ids[1] < 0
+    none = pa.nulls(0, TEXT)
+    same = text_codes(*((_plain(asks.arguments), _plain(runs.arguments)) if nameless.any() else (none, none)))
     taken = np.zeros(m, np.bool_)
     for codes, mask in (
         ([ids, names], ~nameless),
@@ -97,8 +98,8 @@ def matched(asks: Side, runs: Side) -> I64:
         free, left = np.flatnonzero(out < 0), np.flatnonzero(~taken & mask)
         if not free.size or not left.size:
             continue
-        keys = [joint_codes(np.concatenate([trace[0][free], trace[1][left]]), *_both(codes, free, left))]
-        found = partners(keys[0][: free.size], keys[0][free.size :])
+        key = joint_codes(np.concatenate([trace[0][free], trace[1][left]]), *_both(codes, free, left))
+        found = partners(key[: free.size], key[free.size :])
         hit = found >= 0
         out[free[hit]] = left[found[hit]]
         taken[left[found[hit]]] = True
@@ -111,7 +112,9 @@ def _both(codes: list[list[I64]], free: I64, left: I64) -> list[I64]:
 
 def _plain(arguments: pa.Array) -> pa.Array:
     """Arguments without white space: good enough to tell that two records mean the same call."""
-    return pc.replace_substring_regex(arguments, SPACES, "")
+    for space in SPACES:
+        arguments = pc.replace_substring(arguments, space, "")
+    return arguments
 
 
 def repeated(asks: pa.Table, trace: I64, rank: I64, above: I64, start: I64, end: I64) -> Mask:
@@ -134,7 +137,10 @@ def repeated(asks: pa.Table, trace: I64, rank: I64, above: I64, start: I64, end:
         return out
     step = asks["step"].to_numpy()
     (ids,) = text_codes(asks["call_id"])
-    same, names = text_codes(_plain(one_chunk(asks["arguments"])), one_chunk(asks["name"]))
+    (names,) = text_codes(asks["name"])
+    same = np.zeros(n, np.int64)
+    if (ids < 0).any() or (start[step] == UNKNOWN).any():
+        (same,) = text_codes(_plain(one_chunk(asks["arguments"])))
     plain = same
     key = joint_codes(trace, np.where(ids >= 0, ids * 2, same * 2 + 1), names)
     order = np.lexsort((rank[step], key))
