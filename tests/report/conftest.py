@@ -1,9 +1,12 @@
 """A results folder with two runs: some days of traffic, and the same with the days after, in which things go wrong."""
 
+from datetime import date
+
 import pytest
 
 import tracelens as tl
 from tests.report.traffic import SUITE, traffic, write
+from tracelens.report import measure, subject
 
 EVIL = {
     "tool": "<script>alert(1)</script>",
@@ -27,3 +30,15 @@ def store(tmp_path_factory):
     first = tl.score(write(folder / "old.jsonl", rows[:360]), SUITE, out=results, progress=False)
     second = tl.score(write(folder / "new.jsonl", rows), SUITE, out=results, progress=False)
     return results, first, second
+
+
+@pytest.fixture(scope="session")
+def whole(store):
+    """The numbers of the second run, held against the first."""
+    return measure(subject(store[0]))
+
+
+@pytest.fixture(scope="session")
+def last_days(store):
+    """The numbers of the last two days."""
+    return measure(subject(store[0], since=date(2026, 10, 11), until=date(2026, 10, 12)))

@@ -8,7 +8,7 @@ from importlib.resources import files
 import pytest
 
 from tests.report.conftest import EVIL
-from tracelens.report import measure, subject, write_reports
+from tracelens.report import write_reports
 
 VOID = {"meta", "link", "br", "img", "line", "circle", "rect", "polyline", "polygon", "input"}
 
@@ -43,9 +43,9 @@ class Outline(HTMLParser):
 
 
 @pytest.fixture(scope="module")
-def made(store, tmp_path_factory):
+def made(whole, tmp_path_factory):
     to = tmp_path_factory.mktemp("page")
-    write_reports(measure(subject(store[0])), html=to / "r.html", markdown=to / "r.md")
+    write_reports(whole, html=to / "r.html", markdown=to / "r.md")
     return (to / "r.html").read_text(), (to / "r.md").read_text()
 
 

@@ -1,5 +1,6 @@
 """Reports say what the store says, once, in every form."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime
 
 import orjson
@@ -11,18 +12,10 @@ from tests.report.traffic import FIRST
 from tracelens.cli import main
 from tracelens.errors import UsageError
 from tracelens.report import measure, subject, write_reports
-from tracelens.report.changes import sigmas
+from tracelens.report.changes import changes_of, sigmas
+from tracelens.report.html import html_page
+from tracelens.report.sections import page_of
 from tracelens.store.parts import Part, connect_parts
-
-
-@pytest.fixture(scope="module")
-def whole(store):
-    return measure(subject(store[0]))
-
-
-@pytest.fixture(scope="module")
-def last_days(store):
-    return measure(subject(store[0], since=date(2026, 10, 11), until=date(2026, 10, 12)))
 
 
 def test_a_run_is_held_against_the_one_before(store, whole):
@@ -53,10 +46,11 @@ def test_days_are_taken_from_all_runs_and_no_trace_counts_twice(store, last_days
 
 
 def test_days_begin_where_the_reader_lives(store):
-    found = measure(subject(store[0], since=date(2026, 10, 8), until=date(2026, 10, 8), timezone="Asia/Tokyo"))
+    about = subject(store[0], since=date(2026, 10, 8), until=date(2026, 10, 8), timezone="Asia/Tokyo")
     traces = store[2].traces["started_at"].dt.convert_time_zone("Asia/Tokyo").dt.date()
-    assert found.total()["n_traces"] == (traces == date(2026, 10, 8)).sum()
-    assert found.tables["days"][-1]["day"] == "2026-10-08"
+    with connect_parts(about.parts, timezone=about.timezone) as duck:
+        query = "SELECT n, value FROM pass_rate WHERE run_id = 'head' AND dimension = 'day'"
+        assert duck.execute(query).fetchall() == [((traces == date(2026, 10, 8)).sum(), "2026-10-08")]
 
 
 def test_what_changed_leads(last_days):
@@ -71,10 +65,13 @@ def test_what_changed_leads(last_days):
     assert topics[-1] == "judge"
 
 
-def test_the_same_days_do_not_differ_from_themselves(store):
-    found = measure(subject(store[0], base=store[2].run_id))
-    assert [row["kind"] for row in found.tables["changes"]] == ["overall"]
-    assert found.tables["changes"][0]["sigmas"] == 0
+def test_the_same_traces_do_not_differ_from_themselves(whole):
+    rates = [row for row in whole.tables["rates"] if row["part"] == "head"]
+    mistakes = [row | {"n_traces_before": row["n_traces"]} for row in whole.tables["mistakes"]]
+    totals = [whole.total(), whole.total() | {"part": "base"}]
+    both = {"rates": [*rates, *(row | {"part": "base"} for row in rates)], "mistakes": mistakes, "totals": totals}
+    found = changes_of(replace(whole, tables={**whole.tables, **both}))
+    assert [(row["kind"], row["sigmas"]) for row in found] == [("overall", 0.0)]
 
 
 def test_every_trace_of_a_safety_hit_is_listed(store, whole, tmp_path):
@@ -93,11 +90,10 @@ def test_standard_errors():
     assert sigmas(30, 100, 40, 100) == -sigmas(40, 100, 30, 100)
 
 
-def test_all_forms_are_the_same_bytes_again(store, tmp_path):
+def test_all_forms_are_the_same_bytes_again(store, whole, tmp_path):
     made = []
-    for name in ("a", "b"):
+    for name, found in (("a", whole), ("b", measure(subject(store[0])))):
         to = tmp_path / name
-        found = measure(subject(store[0]))
         write_reports(found, html=to / "r.html", markdown=to / "r.md", json=to / "r.json", parquet=to / "pq")
         made.append({path.relative_to(to): path.read_bytes() for path in sorted(to.rglob("*")) if path.is_file()})
     assert made[0] == made[1]
@@ -123,17 +119,14 @@ def test_the_command(store, tmp_path, capsys):
 
 
 def test_results_write_their_report(store, tmp_path):
-    _, first, second = store
-    page = second.report(tmp_path / "r.html", base=first.run_id).read_text()
-    assert "What changed" in page
-    assert second.report(tmp_path / "r.md").read_text().startswith("# travel desk\n")
-    assert "What changed" not in first.report(tmp_path / "first.html").read_text()
+    text = store[1].report(tmp_path / "r.md").read_text()
+    assert text.startswith("# travel desk\n")
+    assert "What changed" not in text  # there is no run before the first
 
 
-def test_days_without_a_trace_say_so(store, tmp_path):
-    found = measure(subject(store[0], since=date(2020, 1, 1), until=date(2020, 1, 2)))
-    (page,) = write_reports(found, html=tmp_path / "r.html")
-    assert "No trace started in this time." in page.read_text()
+def test_days_without_a_trace_say_so(whole):
+    nothing = replace(whole, tables={name: [] for name in whole.tables})
+    assert "No trace started in this time." in html_page(page_of(nothing))
 
 
 def test_an_unscored_run_says_so(tmp_path):

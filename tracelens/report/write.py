@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +64,7 @@ def put(path: Path, content: bytes) -> Path:
     Raises:
         StoreError: It cannot be written.
     """
-    partial = path.with_name(f".{path.name}.{uuid.uuid4().hex[:8]}")
+    partial = path.with_name(f".{path.name}.partial")  # always the same, so that what a killed program left goes
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_bytes(content)

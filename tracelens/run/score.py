@@ -92,14 +92,16 @@ def score_run(
         if held is not None:
             with watch.stage("own checks"):
                 held.apply(plan)
-        run_id = tally.run_id(suite.digest, opened.format_name)
+        left, more = opened.aside() if opened.aside is not None else ("", {})
+        run_id = tally.run_id(suite.digest, f"{opened.format_name}\n{left}" if left else opened.format_name)
         writer.write("runs", masked_rows(_run_row(opened, plan, tally), plan))
         with watch.stage("write"):
             writer.complete()
         explanation = _masked(opened.explanation, plan)
         info = {"format": opened.format_name, "explanation": explanation, "n_left_out": tally.n_left_out}
         selected = None if tally.selection is None else json.loads(_masked(tally.selection, plan))
-        return writer.commit(run_id, {**info, "selection": selected, "seconds": watch.all(since=start)})
+        seconds = watch.all(since=start)
+        return writer.commit(run_id, {**info, "selection": selected, "seconds": seconds, **more})
 
 
 def _masked(text: str, plan: Plan) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,6 +109,8 @@ class Opened:
         names: The files' names, in order; empty for a table in memory.
         blocks: Iterates over ``(parse, block)`` in order; ``parse(block)`` gives the batch, in any thread.
         before: What is known of the input from an earlier reading, where its records come out of a stored run.
+        aside: Asked when all blocks were read: what was left aside of the input, as a digest (empty: nothing), which
+            gives another run, and what else ``run.json`` is to say, as JSON values.
     """
 
     format_name: str
@@ -116,6 +118,7 @@ class Opened:
     names: tuple[str, ...]
     blocks: Callable[[], Iterator[tuple[Callable[[Any], Batch], Any]]]
     before: Before | None = None
+    aside: Callable[[], tuple[str, Mapping[str, Any]]] | None = None
 
 
 def source_named(name: str) -> Source:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 SUFFIX = ".lock"
@@ -38,6 +40,22 @@ class FolderLock:
         """Unlock, and remove the file."""
         os.close(self._file)
         self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Wait until nobody else is here, and keep others waiting; a killed process keeps nobody.
+
+    Args:
+        path: The lock, a file that stays.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        _lock(file, wait=True)
+        yield
+    finally:
+        os.close(file)
 
 
 def lock_file(folder: Path) -> Path:

@@ -1,0 +1,214 @@
+"""Taking what is new: files that are quiet, less the traces that were taken before or may still grow."""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tracelens.columns import Batch, Remark
+from tracelens.errors import InputError
+from tracelens.nightly.config import Config
+from tracelens.nightly.ledger import KEY, Ids, Ledger
+from tracelens.nightly.places import Entry, fetch, list_entries
+from tracelens.run.score import score_run
+from tracelens.selection import Selection
+from tracelens.sources.detect import Opened, head_of, open_input, recognise
+from tracelens.sources.files import File
+from tracelens.sources.index import Gathered
+from tracelens.suite import Suite
+
+MINUTE = 60 * 10**9
+
+
+@dataclass(slots=True)
+class Taken:
+    """What came of it.
+
+    Attributes:
+        run: The run folder; None: there was no new trace.
+        n_files: Files read.
+        n_writing: Files left because they are still being written.
+        n_held: Traces held because they may still grow.
+        n_known: Traces left out because they were taken before.
+        unreadable: Files that could not be read, and why; they are tried again the next time.
+    """
+
+    run: Path | None = None
+    n_files: int = 0
+    n_writing: int = 0
+    n_held: int = 0
+    n_known: int = 0
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+
+def take(config: Config, now: int) -> Taken:
+    """Score what is new, as one run.
+
+    Args:
+        config: The job.
+        now: The time, in nanoseconds since 1970.
+
+    Returns:
+        What was taken.
+
+    Raises:
+        TraceLensError: As for scoring.
+    """
+    suite = Suite.default() if config.suite is None else Suite.load(config.suite)
+    ledger = Ledger(config.state, config.out)
+    new = [each for each in list_entries(config.input) if not ledger.is_done(each)]
+    quiet = [each for each in new if now - each.changed >= config.quiet_minutes * MINUTE]
+    taken = Taken(n_files=len(quiet), n_writing=len(new) - len(quiet))
+    empty = [each for each in quiet if each.size == 0]
+    quiet = [each for each in quiet if each.size]
+    if empty:
+        ledger.finish({each.name: each.mark for each in empty})
+    if not quiet:
+        return taken
+    spool = Path(tempfile.mkdtemp(prefix="tracelens-nightly-"))
+    try:
+        _score(config, suite, ledger, quiet, now, spool, taken)
+    finally:
+        shutil.rmtree(spool, ignore_errors=True)
+    return taken
+
+
+def _score(
+    config: Config, suite: Suite, ledger: Ledger, quiet: list[Entry], now: int, spool: Path, taken: Taken
+) -> None:
+    """Read the files and commit the run."""
+    root = fetch(config.input, quiet, spool)
+    quiet = _readable(quiet, root, config.format, taken)
+    if not quiet:
+        return
+    opened = open_input([root / each.name for each in quiet], config.format, input_root=root)
+    cutoff = now - int(config.hold_minutes * MINUTE)
+    changed = {each.name: each.changed for each in quiet}
+    sieve = Sieve(Ids.taken(ledger.runs), changed, cutoff, ledger.rejected(changed))
+
+    def done() -> dict[str, list[int]]:
+        return {each.name: each.mark for each in quiet if each.name not in sieve.waiting}
+
+    def aside() -> tuple[str, Mapping[str, Any]]:
+        return sieve.digest(), {KEY: {"done": done()}}
+
+    rest = replace(opened, blocks=sieve.over(opened), aside=aside)
+    selection = Selection.of(sample=config.sample)
+    try:
+        taken.run = score_run(rest, suite, out=config.out, selection=selection)
+    except InputError as error:
+        if not sieve.n_seen:  # nothing that can be read is no quiet night
+            taken.unreadable.update(dict.fromkeys(changed, str(error)))
+            return
+    taken.n_held, taken.n_known = sieve.n_held, sieve.n_known
+    ledger.finish(done())
+
+
+def _readable(quiet: list[Entry], root: Path, format: str, taken: Taken) -> list[Entry]:
+    """The files whose format is known: one that is not must not keep the others from being taken."""
+    good = []
+    for entry in quiet:
+        try:
+            if format == "auto":
+                recognise(head_of(File(root / entry.name, entry.name)), entry.name)
+        except InputError as error:
+            taken.unreadable[entry.name] = error.message
+            continue
+        good.append(entry)
+    return good
+
+
+@dataclass(slots=True)
+class Sieve:
+    """Lets through the traces that are to be scored now.
+
+    Attributes:
+        known: Ids of traces that were taken before.
+        changed: When each file was changed last.
+        cutoff: A trace with a part in a file that was changed after this is held.
+        rejected: Places of records that an earlier run has rejected.
+        waiting: Files with parts of traces that are held.
+        n_seen: Traces seen.
+        n_held: Traces held.
+        n_known: Traces taken before.
+    """
+
+    known: Ids
+    changed: Mapping[str, int]
+    cutoff: int
+    rejected: frozenset[tuple[str, int]] = frozenset()
+    waiting: set[str] = field(default_factory=set)
+    n_seen: int = 0
+    n_held: int = 0
+    n_known: int = 0
+    _left: list[str] = field(default_factory=list)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def over(self, opened: Opened) -> Callable[[], Iterator[tuple[Callable[[Any], Batch], Any]]]:
+        """The blocks of an input, each parsed and sifted."""
+
+        def blocks() -> Iterator[tuple[Callable[[Any], Batch], Any]]:
+            for parse, block in opened.blocks():
+                yield partial(self._parsed, parse), block
+
+        return blocks
+
+    def digest(self) -> str:
+        """What was left out, as a digest: it gives another run. Empty: nothing."""
+        if not self._left:
+            return ""
+        return hashlib.sha256("\0".join(sorted(self._left)).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    def _parsed(self, parse: Callable[[Any], Batch], block: Any) -> Batch:
+        return self._sifted(parse(block), block)
+
+    def _sifted(self, batch: Batch, block: Any) -> Batch:
+        """The batch without what is left out."""
+        if self.rejected and batch.rejects.num_rows:
+            places = zip(batch.rejects["source"].to_pylist(), batch.rejects["line"].to_pylist(), strict=True)
+            new = np.array([place not in self.rejected for place in places], np.bool_)
+            rejects = batch.rejects.filter(pa.array(new))
+            batch = replace(batch, rejects=rejects, n_records=batch.n_records - int((~new).sum()))
+        traces = batch.traces
+        known = self.known.have(traces["trace_id"])
+        files = _files_of(traces, block)
+        newest = [max((self.changed.get(name, 0) for name in names), default=0) for names in files]
+        held = ~known & (np.array(newest, np.int64) > self.cutoff)
+        left = known | held
+        with self._lock:
+            self.n_seen += traces.num_rows
+            self.n_held += int(held.sum())
+            self.n_known += int(known.sum())
+            self._left += traces["trace_id"].filter(pa.array(left)).to_pylist()
+            for row in np.flatnonzero(held):
+                self.waiting.update(files[row])
+        if not left.any():
+            return batch
+        first = int(np.flatnonzero(left)[0])
+        place = f"{traces['source'][first].as_py()}:{traces['line'][first].as_py()}"
+        remark = Remark("a trace is left out, because it was taken before or may still grow", int(left.sum()), place)
+        kept = batch.keeping(~left)
+        return replace(kept, remarks=(*kept.remarks, remark))
+
+
+def _files_of(traces: pa.Table, block: Any) -> list[set[str]]:
+    """The files in which parts of each trace stand."""
+    if not isinstance(block, Gathered):
+        return [{name} for name in traces["source"].to_pylist()]
+    by_key: dict[str, set[str]] = {}
+    keys = block.keys.to_pylist()
+    pairs: npt.NDArray[np.int64] = np.unique(np.stack([block.trace, block.file], axis=1).astype(np.int64), axis=0)
+    for trace, file in pairs.tolist():
+        by_key.setdefault(keys[trace], set()).add(block.files[file])
+    return [by_key.get(each, set()) for each in traces["trace_id"].to_pylist()]
