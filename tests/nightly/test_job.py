@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+import types
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -128,6 +129,61 @@ def test_files_that_grow_and_files_being_written(place):
     assert ids(place) == every(DAYS[0], DAYS[1])
     assert second.taken.n_known == 20 + 10
     assert nightly(job, now=NOW + timedelta(hours=2)).taken.n_files == 0
+
+
+def test_a_trace_in_several_files_is_held_until_all_of_them_are_quiet(place, root):
+    rows = map(json.loads, (root / "tracelens" / "sources" / "samples" / "langsmith.jsonl").read_text().splitlines())
+    first = [row for row in rows if row["trace_id"].startswith("00000001")]
+    other = json.loads(json.dumps(first).replace("-0000000000", "-0000000001"))
+    put(place / "in", "a.jsonl", [*other, *first[:3]], age_minutes=300)
+    put(place / "in", "b.jsonl", first[3:], age_minutes=30)
+    job = config(place, hold_minutes=120)
+    early = nightly(job, now=NOW)
+    assert (early.taken.n_held, len(ids(place))) == (1, 1)
+    (run,) = list_runs(place / "out")
+    late = nightly(job, now=NOW + timedelta(hours=2))
+    assert (late.taken.n_held, late.taken.n_known, late.taken.n_files) == (0, 1, 2)
+    assert len(ids(place)) == len(set(ids(place))) == 2
+    calls = [each.read("calls")["tool"].sort().to_list() for each in list_runs(place / "out")]
+    assert calls[0] == calls[1]
+    assert nightly(job, now=NOW + timedelta(hours=3)).taken.n_files == 0
+    assert run.run_id != late.taken.run.name
+
+
+class Objects:
+    """As much of a file system of fsspec as is used: objects by path."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def find(self, base, *, detail):
+        assert detail
+        found = {path: path.stat() for path in sorted(self.folder.rglob("*.jsonl"))}
+        return {
+            f"{base}/{path.relative_to(self.folder)}": {
+                "size": status.st_size, "LastModified": datetime.fromtimestamp(status.st_mtime, UTC)
+            }
+            for path, status in found.items()
+        }  # fmt: skip
+
+    def get_file(self, path, to):
+        Path(to).write_bytes((self.folder / Path(path).relative_to("bucket/traces")).read_bytes())
+
+
+def test_a_bucket_is_read_like_a_folder(place, monkeypatch):
+    core = types.SimpleNamespace(url_to_fs=lambda source: (Objects(place / "far"), source.partition("://")[2]))
+    monkeypatch.setitem(sys.modules, "fsspec", types.SimpleNamespace(core=core))
+    put(place / "far", "a/one.jsonl", DAYS[0])
+    put(place / "far", "two.jsonl", DAYS[1], age_minutes=1)
+    job = config(place, input="s3://bucket/traces")
+    assert nightly(job, now=NOW).taken.n_writing == 1
+    assert ids(place) == every(DAYS[0])
+    assert nightly(job, now=NOW + timedelta(hours=1)).taken.n_files == 1
+    assert ids(place) == every(DAYS[0], DAYS[1])
+    assert list_runs(place / "out")[0].read("runs")["sources"].to_list() == [["a/one.jsonl"]]
+    monkeypatch.setitem(sys.modules, "fsspec", None)
+    with pytest.raises(InputError, match="needs fsspec"):
+        nightly(job, now=NOW)
 
 
 def test_a_reject_is_told_once(place):
@@ -281,7 +337,7 @@ class Hook(http.server.BaseHTTPRequestHandler):
 def hook():
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hook)
     server.got, server.answer = [], 200
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     yield server
     server.shutdown()

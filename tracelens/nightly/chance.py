@@ -106,7 +106,7 @@ def onset(failed: I64, n: I64) -> Onset | None:
 
     Example:
         >>> onset(np.array([0, 1, 0, 6, 7]), np.array([10, 10, 10, 10, 10]))
-        Onset(at=3, statistic=26.1..., before=0.033..., after=0.65)
+        Onset(at=3, statistic=24.6..., before=0.033..., after=0.65)
     """
     k, m = np.cumsum(failed)[:-1].astype(np.float64), np.cumsum(n)[:-1].astype(np.float64)
     k_after, m_after = float(failed.sum()) - k, float(n.sum()) - m
