@@ -149,7 +149,8 @@ def _parquet(file: File) -> pq.ParquetFile:
         about = pq.read_metadata(file.path)
         leaves = [about.schema.column(k) for k in range(about.num_columns)]
         few = [leaf.path for leaf in leaves if leaf.path in FEW and leaf.physical_type == "BYTE_ARRAY"]
-        return pq.ParquetFile(file.path, metadata=about, read_dictionary=few)
+        # a buffer that reads ahead holds all it ever read: in the end the whole file
+        return pq.ParquetFile(file.path, metadata=about, read_dictionary=few, pre_buffer=False)
     except (pa.ArrowInvalid, OSError) as error:
         raise InputError(
             f"is no readable Parquet file: {error}", where=str(file.path), hint="write it again"
