@@ -60,7 +60,6 @@ def wanted(trace):
 
 
 def check(form, trace, got):
-    format, _ = FORMS[form]
     calls = wanted(trace)
     assert [row["name"] for row in got["calls"]] == [call["name"] for call, *_ in calls]
     assert [json.loads(row["arguments"]) for row in got["calls"]] == [call["arguments"] for call, *_ in calls]
@@ -68,7 +67,7 @@ def check(form, trace, got):
     turns = {}
     for row, (*_, group) in zip(got["calls"], calls, strict=True):
         assert turns.setdefault(row["turn"], group) == group
-    if format == "langfuse-chat":
+    if form == "langfuse-chat":
         return  # the form tells no more than messages
     assert [row["depth"] for row in got["calls"]] == [depth for _, depth, *_ in calls]
     assert [row["error"] for row in got["calls"]] == [call.get("error") for call, *_ in calls]

@@ -102,6 +102,7 @@ class Projection:
     """A compiled declaration.
 
     Attributes:
+        members: Members of a record that are wanted, by name.
         tables: The tables, each after the one that encloses it.
         trie: The wanted paths for the kernel.
         n_columns: Columns of all tables together.
@@ -113,6 +114,7 @@ class Projection:
         root = Node()
         self._add(top, [root], -1)
         self.n_columns = self.tables[-1].first + len(self.tables[-1].columns)
+        self.members = tuple(step[1:] for step in root.children if step not in {ELEMENT, MEMBER})
         self.depth = 0
         self.trie = self._compile(root)
 

@@ -26,6 +26,7 @@ from tracelens.sources.claude_code import ClaudeCode
 from tracelens.sources.codex import Codex
 from tracelens.sources.deepeval import DeepEval
 from tracelens.sources.files import File, find_files
+from tracelens.sources.frames import FRAMES, FrameSource, column_names, frame_named
 from tracelens.sources.gemini_cli import GeminiCLI
 from tracelens.sources.google import Google
 from tracelens.sources.inspect_ai import Inspect
@@ -88,6 +89,7 @@ SOURCES: tuple[Source, ...] = (
     SweAgent(),
     MiniSweAgent(),
     OpenHands(),
+    *FRAMES,
     CallTable(),
 )
 """All formats, in the order in which lists show them."""
@@ -167,11 +169,11 @@ def open_input(
         [['find', 'book']]
     """
     if not _is_path(source):
-        table = CallTable()
+        table, how = _table_source(source, format)
         options = Options(block_size)
         return Opened(
             table.name,
-            "a table in memory is read as call rows",
+            how,
             (),
             lambda: ((table.parse, block) for block in table.memory_blocks(source, options)),
         )
@@ -192,6 +194,16 @@ def open_input(
         tuple(file.name for file in files),
         lambda: _blocks(files, chosen, options),
     )
+
+
+def _table_source(source: Any, format: str) -> tuple[CallTable | FrameSource, str]:
+    """The format of a table in memory, and why: a backend's frame by its columns or as asked for, else call rows."""
+    named = next((one for one in FRAMES if one.name == format), None)
+    frame = named or (frame_named(column_names(source)) if format == "auto" else None)
+    if frame is None:
+        return CallTable(), "a table in memory is read as call rows"
+    why = "as was asked for" if named else "it has that format's columns"
+    return frame, f"a table in memory is read as {frame.name}: {why}"
 
 
 def _is_path(source: Any) -> bool:
