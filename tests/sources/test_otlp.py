@@ -1,8 +1,11 @@
 """Spans as OTLP/JSON: one call is one row, whatever tells of it, in whatever dialect and order."""
 
 import json
+import random
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tests.sources.otlp_writer import TRACE, Structured, chat, line, log, span, tool
 from tests.sources.reading import batches, write
@@ -18,8 +21,18 @@ def read(folder, *lines, **options):
         name: [row for batch in found for row in getattr(batch, name).to_pylist()]
         for name in ("traces", "calls", "spans")
     }
+    out["in_trace"] = rows_in_all(found)
     out["remarks"] = [remark for batch in found for remark in batch.remarks]
     out["merged"] = sum(batch.n_merged for batch in found)
+    return out
+
+
+def rows_in_all(found):
+    """Calls with the number of their trace in the whole input."""
+    out, n = [], 0
+    for batch in found:
+        out += [{**row, "trace": row["trace"] + n} for row in batch.calls.to_pylist()]
+        n += batch.traces.num_rows
     return out
 
 
@@ -428,3 +441,60 @@ def test_lines_without_agents_are_told_apart(tmp_path):
 def test_circles_in_the_tree_do_no_harm(tmp_path):
     found = read(tmp_path, line(tool(1, 2, 0, tool="a", arguments={}), tool(2, 1, 1, tool="b", arguments={})))
     assert told(found, "name") == [("a",), ("b",)]
+
+
+NAMES = st.sampled_from(["look", "book", "ask"])
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner, max_size=2),
+    max_leaves=4,
+)
+CALL_OF_A_TRACE = st.tuples(
+    NAMES, st.dictionaries(st.text(max_size=3), VALUES, max_size=3), st.booleans(), st.booleans()
+)
+TRACES_OF_CALLS = st.lists(st.tuples(st.booleans(), st.lists(CALL_OF_A_TRACE, max_size=5)), min_size=1, max_size=3)
+"""Per trace: whether ids were recorded, and by call: name, arguments, whether a message asked and whether a span ran.
+
+Without ids a call that only a message tells of and a later one that only a span tells of cannot be told from one call.
+"""
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(traces=TRACES_OF_CALLS, structured=st.booleans(), seed=st.integers(0, 99))
+def test_whatever_is_written_as_spans_is_read_back(tmp_path, traces, structured, seed):
+    spans, number = [], 0
+    for k, (with_id, calls) in enumerate(traces, 1):
+        trace = f"{k:032x}"
+        spans.append(
+            span(1, None, 0, 999, trace=trace, gen_ai__operation__name="invoke_agent", gen_ai__agent__name=f"a{k}")
+        )
+        for at, (name, arguments, asked, ran) in enumerate(calls, 1):
+            number += 2
+            held = Structured(arguments) if structured else arguments
+            call_id = f"k{number}" if with_id else None
+            ran = ran or not with_id  # noqa: PLW2901
+            if asked or not ran:
+                own = (
+                    {"gen_ai__output__messages": Structured(message_of(call_id, name, arguments))} if structured else {}
+                )
+                spans.append(chat(number, 1, 10 * at, (call_id, name, arguments), trace=trace, **own))
+            if ran:
+                more = {"gen_ai__tool__call__arguments": held}
+                spans.append(tool(number + 1, 1, 10 * at + 5, tool=name, call_id=call_id, trace=trace, **more))
+    random.Random(seed).shuffle(spans)
+    found = read(tmp_path, *[line(*spans[at : at + 3]) for at in range(0, len(spans), 3)], block_size=1 << 15)
+    ids = [row["trace_id"] for row in found["traces"]]
+    got = {f"{k:032x}": [] for k in range(1, len(traces) + 1)}
+    for call in found["in_trace"]:
+        got[ids[call["trace"]]].append((call["name"], json.loads(call["arguments"]), call["status"], call["agent"]))
+    assert got == {
+        f"{k:032x}": [
+            (name, arguments, "ok" if ran or not with_id else None, f"a{k}") for name, arguments, _, ran in calls
+        ]
+        for k, (with_id, calls) in enumerate(traces, 1)
+    }
+
+
+def message_of(call_id, name, arguments):
+    part = {"type": "tool_call", "name": name, "arguments": arguments}
+    return [{"role": "assistant", "parts": [part if call_id is None else {**part, "id": call_id}]}]

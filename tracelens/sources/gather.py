@@ -23,6 +23,7 @@ Hooks, where a format needs them:
 - ``trace_keys(found, block)``: the key of each record in the first pass. A file that is one trace returns the file's
   name for all: ``pa.repeat(pa.scalar(block.source, TEXT), found.top.n)``; many small files then share a batch.
 - ``faults(found)``: records that are JSON and cannot be used, as in `tracelens.sources.base.JsonSource`; second pass.
+- ``identified = True``: records have ids, and the format merges repeats itself.
 - ``pieces_of(block)``: for records that hold parts of several traces, such as lines of spans: the parts, as
   `tracelens.sources.index.Found`. A part may carry a label, for what stands around it.
 
@@ -135,6 +136,10 @@ class GatheredSource(ABC):
     gathers = True
     """That all files of the format are read together: a trace may lie in several of them."""
 
+    identified = False
+    """That records have an id of their own, in the column ``id``, by which the format itself merges those that come
+    again: their bytes are not compared then."""
+
     name: str
     title: str
     seen: bool = True
@@ -198,8 +203,12 @@ class GatheredSource(ABC):
         """The traces of a block."""
         if isinstance(block, Batch):
             return block
-        digests = digests_of(block.data, block.starts, block.ends)
-        once = _once(block.trace, digests) if self.merges else np.arange(block.starts.size)
+        digests = np.zeros((0, 2), np.uint64)
+        if self.identified:
+            once = np.arange(block.starts.size)
+        else:
+            digests = digests_of(block.data, block.starts, block.ends)
+            once = _once(block.trace, digests) if self.merges else np.arange(block.starts.size)
         found = run(self.projection, block.data, block.starts[once], block.ends[once])
         bad = np.zeros(found.top.n, np.bool_)
         rejected: list[tuple[int, str]] = []
@@ -210,7 +219,13 @@ class GatheredSource(ABC):
         number = once[found.top.parent]
         kept, trace = np.unique(block.trace[number], return_inverse=True)
         keys = block.keys.take(pa.array(kept))
-        made = self.tables(Pieces(block, found, number, trace.astype(np.int32), keys, digests[number]))
+        if self.identified:
+            cell = found.top.cells("id")
+            start, end = (np.where(cell.raw > 0, place, 0).astype(np.int64) for place in (cell.start, cell.end))
+            digests = digests_of(block.data, start, end)
+        else:
+            digests = digests[number]
+        made = self.tables(Pieces(block, found, number, trace.astype(np.int32), keys, digests))
         return Batch(
             made.traces,
             made.calls,

@@ -97,18 +97,24 @@ class Attributes:
         at = np.flatnonzero(row >= 0)
         if not at.size:
             return pa.nulls(row.size, TEXT), form
-        some = taken(self.found, row[at], ("string", "int", "double", "bool", "array", "map"))
-        is_text = some.has("string", STRING)
+        texts = taken(self.found, row[at], ("string",))
+        is_text = texts.has("string", STRING)
         form[at] = np.where(is_text, JSON_STRING, JSON_VALUE)
-        values = some.text("string")
+        values = texts.text("string")
         if not is_text.all():
-            for name, kinds in PLAIN:
-                values = pc.coalesce(values, some.text(name, *kinds))
-            rest = np.flatnonzero(some.has("array", OBJECT, ARRAY) | some.has("map", OBJECT, ARRAY))
-            if rest.size:
-                values = pc.coalesce(values, self._structured(some, rest))
+            other = np.flatnonzero(~is_text)
+            some = taken(self.found, row[at[other]], ("int", "double", "bool", "array", "map"))
+            values = pc.coalesce(values, scattered(self._others(some), other, at.size))
             form[at[~valid(values)]] = ABSENT
         return scattered(values, at, row.size), form
+
+    def _others(self, some: Found) -> pa.Array:
+        """Values that are no strings as JSON text."""
+        values = pa.nulls(some.n, TEXT)
+        for name, kinds in PLAIN:
+            values = pc.coalesce(values, some.text(name, *kinds))
+        rest = np.flatnonzero(some.has("array", OBJECT, ARRAY) | some.has("map", OBJECT, ARRAY))
+        return pc.coalesce(values, self._structured(some, rest)) if rest.size else values
 
     @staticmethod
     def _structured(some: Found, rows: I64) -> pa.Array:
@@ -122,14 +128,17 @@ class Attributes:
 
     def number(self, row: I64) -> pa.Array:
         """Values as doubles; null where they are no number."""
-        column = pl.Series(self.text(row)).cast(pl.Float64, strict=False)
-        return pc.if_else(pc.is_finite(made := column.to_arrow()), made, pa.scalar(None, pa.float64()))
+        made = self._cast(row, pl.Float64())
+        return pc.if_else(pc.is_finite(made), made, pa.scalar(None, pa.float64()))
 
     def whole(self, row: I64) -> pa.Array:
         """Values as whole numbers of at least zero; null where they are none."""
-        column = pl.Series(self.text(row)).cast(pl.Int64, strict=False)
-        made = column.to_arrow()
+        made = self._cast(row, pl.Int64())
         return pc.if_else(pc.greater_equal(made, 0), made, pa.scalar(None, pa.int64()))
+
+    def _cast(self, row: I64, kind: pl.DataType) -> pa.Array:
+        at = np.flatnonzero(row >= 0)
+        return scattered(pl.Series(self.text(row[at])).cast(kind, strict=False).to_arrow(), at, row.size)
 
 
 def nanoseconds(found: Found, name: str) -> I64:

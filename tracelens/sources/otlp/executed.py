@@ -107,7 +107,7 @@ class Executed:
 
 def executed(spans: Spans) -> Executed:
     """Every tool span that is a call of its own."""
-    name = pc.coalesce(spans.text("tool", spans.kind == TOOL), _named_by_span(spans))
+    name = _names(spans)
     is_call = (spans.kind == TOOL) & ~_phantoms(spans, name)
     is_call &= ~_second_records(spans, name, is_call)
     at = np.flatnonzero(is_call)
@@ -125,13 +125,18 @@ def executed(spans: Spans) -> Executed:
     return _outcomes(spans, calls)
 
 
-def _named_by_span(spans: Spans) -> pa.Array:
-    """The tool that the span's name names."""
-    name = spans.name
+def _names(spans: Spans) -> pa.Array:
+    """str?[spans]: the tool of each tool span, by an attribute, else by the span's name."""
+    row = spans.row("tool", spans.kind == TOOL)
+    bare = np.flatnonzero((row < 0) & (spans.kind == TOOL))
+    name = spans.attributes.text(row)
+    if not bare.size:
+        return name
+    named = spans.name.take(pa.array(bare))
     for start in ("execute_tool ", "tools/call ", "running tool: "):
-        cut = pc.starts_with(name, start)
-        name = pc.if_else(cut, pc.utf8_slice_codeunits(name, len(start)), name)
-    return name
+        cut = pc.starts_with(named, start)
+        named = pc.if_else(cut, pc.utf8_slice_codeunits(named, len(start)), named)
+    return pc.coalesce(name, scattered(named, bare, spans.n))
 
 
 def _phantoms(spans: Spans, name: pa.Array) -> Mask:

@@ -28,7 +28,7 @@ class Merged:
         ran: int64[calls], row of `Executed`, -1 where no span executed it.
         span: int64[calls], the span of a call: the tool's, else the model's.
         trace: int64[calls], ascending.
-        turn: int64[calls], -1 where it is not known.
+        turn: int64[calls], from 0 in each trace.
         depth: int64[calls], how many calls it is inside of.
         inferred: bool[calls], message and span were joined by name, because one of them has no id.
         tied: bool[calls], only the order of the file tells it from the call before.
@@ -48,7 +48,8 @@ def merge(spans: Spans, asked: Requested, ran: Executed) -> Merged:
     """Put messages and spans together.
 
     A message and a span are one call where trace and id are equal, the nth such message with the nth such span; where
-    one of the two has no id, where trace, name and arguments are equal, then where trace and name are. What is left is
+    one of the two has no id, where trace, name and arguments are equal, then where trace and name are, as long as the
+    span began after the model's. What is left is
     a call of its own: asked for and not executed, or executed where messages were not recorded.
     """
     keep = ~_repeated(spans, asked)
@@ -107,18 +108,22 @@ def _partners(spans: Spans, asked: Requested, ran: Executed, keep: Mask) -> tupl
         return partner, inferred
     ids = _codes(asked.id, ran.id)
     trace = np.concatenate([spans.trace[asked.span], spans.trace[ran.span]])
-    time = np.concatenate([spans.end[asked.span], spans.start[ran.span]])
+    began = np.where(spans.start[ran.span] > 0, spans.start[ran.span], np.iinfo(np.int64).max)
+    time = np.concatenate([spans.start[asked.span], began])
     free = np.concatenate([keep, np.ones(m, np.bool_)])
     a_side = np.arange(n + m) < n
 
-    def join(key: I64, among: Mask) -> I64:
+    def join(key: I64, among: Mask, *, by_time: bool) -> I64:
         mine = np.flatnonzero(free & among & (key >= 0))
-        left, right = _nth(key[mine], time[mine], a_side[mine])
+        order = np.lexsort((mine, ~a_side[mine], time[mine]))
+        if by_time and mine.size:
+            order = _caused(key[mine], a_side[mine], order)
+        left, right = _nth(key[mine], a_side[mine], order)
         partner[mine[left]] = mine[right] - n
         free[mine[left]] = free[mine[right]] = False
         return mine[left]
 
-    join(np.where(ids >= 0, trace * (ids.max() + 2) + ids, -1), np.ones(n + m, np.bool_))
+    join(np.where(ids >= 0, trace * (ids.max() + 2) + ids, -1), np.ones(n + m, np.bool_), by_time=False)
     without = ids < 0
     if not (free[:n].any() and free[n:].any() and (free & without).any()):
         return partner, inferred
@@ -128,13 +133,13 @@ def _partners(spans: Spans, asked: Requested, ran: Executed, keep: Mask) -> tupl
     of_call = np.where((of_name >= 0) & (whole >= 0), of_name * (whole.max() + 2) + whole, -1)
     for key in (of_call, of_name):
         for among in (without | ~a_side, without | a_side):
-            inferred[join(key, among)] = True
+            inferred[join(key, among, by_time=True)] = True
     return partner, inferred
 
 
-def _nth(key: I64, time: I64, left: Mask) -> tuple[I64, I64]:
-    """Positions of the nth left and the nth right row of each key, in the order of time, as far as both are there."""
-    order = np.lexsort((np.arange(key.size), time, left, key))
+def _nth(key: I64, left: Mask, order: I64) -> tuple[I64, I64]:
+    """Positions of the nth left and the nth right row of each key, as far as both are there, rows taken in an order."""
+    order = order[np.lexsort((left[order], key[order]))]
     group = key[order] * 2 + left[order]
     new = np.ones(order.size, np.bool_)
     new[1:] = group[1:] != group[:-1]
@@ -145,6 +150,21 @@ def _nth(key: I64, time: I64, left: Mask) -> tuple[I64, I64]:
     k, i = key[rows], nth[again]
     pair = np.flatnonzero((k[1:] == k[:-1]) & (i[1:] == i[:-1]))
     return rows[pair + 1], rows[pair]
+
+
+def _caused(key: I64, left: Mask, order: I64) -> I64:
+    """The rows in that order, without right rows that come before a left one of their key is free for them."""
+    rows = order[np.argsort(key[order], kind="stable")]
+    new = np.ones(rows.size, np.bool_)
+    new[1:] = key[rows][1:] != key[rows][:-1]
+    group = np.cumsum(new) - 1
+    balance = np.cumsum(np.where(left[rows], 1, -1))
+    begin = np.flatnonzero(new)
+    base = balance[begin] - np.where(left[rows[begin]], 1, -1)
+    level = balance - base[group] - 4 * rows.size * group
+    lowest = np.minimum.accumulate(np.minimum(level, -4 * rows.size * group))
+    before = np.where(new, -4 * rows.size * group, np.append(0, lowest[:-1]))
+    return np.asarray(rows[level >= before], np.int64)
 
 
 def _codes(one: pa.Array, two: pa.Array) -> I64:
@@ -175,8 +195,8 @@ def _turns(spans: Spans, model: I64, tool: I64, anchor: I64, order: I64) -> I64:
     """int64[calls]: the number of the model's answer that a call belongs to, in its trace, from 0.
 
     Answers count by the time at which they began (a span may well end after the tools have run). Without a message it is
-    the last answer that began before the call; in a trace without model spans the number
-    of the step around the call; -1 where there is neither.
+    the last answer that began before the call; in a trace without model spans the number of the step around the call,
+    else of the instant at which it began.
     """
     llm = np.flatnonzero(spans.kind == LLM)
     trace = spans.trace[np.where(tool >= 0, tool, model)]
@@ -190,20 +210,26 @@ def _turns(spans: Spans, model: I64, tool: I64, anchor: I64, order: I64) -> I64:
     models = np.bincount(spans.trace[llm], minlength=int(spans.trace.max(initial=0)) + 1)
     base = np.cumsum(models) - models
     turn: I64 = np.maximum(count[llm.size :] - base[trace] - 1, 0)
-    bare = np.flatnonzero(models[trace] == 0)
-    turn[bare] = -1
-    step = np.where(tool >= 0, spans.parent[tool], -1)
-    stepped = order[np.isin(order, bare[(step[bare] >= 0) & (spans.kind[step[bare]] == CHAIN)])]
-    if stepped.size:
-        key = step[stepped]
-        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
-        rank = np.empty(first.size, np.int64)
-        rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-        number = rank[inverse]
-        lowest = np.full(int(trace.max(initial=0)) + 1, np.iinfo(np.int64).max)
-        np.minimum.at(lowest, trace[stepped], number)
-        turn[stepped] = number - lowest[trace[stepped]]
+    bare = np.isin(order, np.flatnonzero(models[trace] == 0))
+    rows = order[bare]
+    if rows.size:
+        step = np.where(tool[rows] >= 0, spans.parent[tool[rows]], -1)
+        stepped = (step >= 0) & (spans.kind[step] == CHAIN)
+        key = np.where(stepped, step, spans.n + np.cumsum(np.diff(anchor[rows], prepend=-1) != 0))
+        turn[rows] = _ranks(trace[rows], key)
     return turn
+
+
+def _ranks(trace: I64, key: I64) -> I64:
+    """int64[n]: the number of each key among those of its trace, by first appearance; rows are ordered by trace."""
+    both = trace * (int(key.max()) + 1) + key
+    _, first, inverse = np.unique(both, return_index=True, return_inverse=True)
+    rank = np.empty(first.size, np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
+    number = rank[inverse]
+    begin = np.flatnonzero(np.diff(trace, prepend=-1))
+    sizes = np.diff(np.append(begin, trace.size))
+    return np.asarray(number - np.repeat(np.minimum.reduceat(number, begin), sizes), np.int64)
 
 
 def _depths(spans: Spans, ran: Executed) -> I64:

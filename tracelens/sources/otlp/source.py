@@ -85,6 +85,7 @@ class Otlp(GatheredSource):
     title = "OTLP/JSON spans: OpenTelemetry GenAI, OpenInference, traceAI, OpenLLMetry, Vercel AI, Pydantic AI, ADK"
     seen = True
     sample = "otlp.jsonl"
+    identified = True
     projection = SPAN
 
     def sniff(self, head: Head) -> Sniff:
@@ -94,7 +95,7 @@ class Otlp(GatheredSource):
             return Sniff(97, "records have resourceSpans")
         if any("resourceLogs" in record for record in objects):
             return Sniff(90, "records have resourceLogs")
-        start = head.start[:4096].replace(b" ", b"")
+        start = b"".join(head.start[:4096].split())
         if start.startswith((b'{"resourceSpans":', b'[{"resourceSpans":', b'{"resourceLogs":')):
             return Sniff(95, "the file begins with resourceSpans or resourceLogs")
         return Sniff(0, "records have neither resourceSpans nor resourceLogs")
@@ -209,7 +210,7 @@ def _calls(
         arguments=arguments,
         arguments_form=form,
         call_id=pc.coalesce(of_asked(asked.id), of_ran(ran.id)),
-        turn=nullable(merged.turn.astype(np.int32), merged.turn < 0),
+        turn=merged.turn.astype(np.int32),
         agent=agents.take(pa.array(merged.span)),
         depth=merged.depth.astype(np.int32),
         status=of_ran(ran.status),

@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from tracelens.columns import TEXT, numbers, valid
 from tracelens.projection import STRING, Found, Projected, Projection, Row
-from tracelens.sources.gather import Pieces
+from tracelens.sources.gather import Pieces, digests_of
 from tracelens.sources.otlp.attributes import Attributes, Mask, attribute_rows, nanoseconds, scattered
 from tracelens.sources.otlp.dialects import AGENT, DIALECTS, GENAI, LLM, OTHER, TOOL, Dialect, Keys
 
@@ -192,7 +192,7 @@ def read_spans(pieces: Pieces) -> tuple[Spans, int]:
     scopes, service, log = _labels(pieces)
     ids = pc.utf8_lower(found["span"].text("id", STRING))
     end = nanoseconds(found["span"], "end")
-    keep = _latest(trace, ids, end, log)
+    keep = _latest(trace, ids, end, log) & _first_logs(pieces, trace, log)
     merged = int(np.count_nonzero(~keep))
     if merged:
         found, trace, end = found.keeping(keep), trace[keep], end[keep]
@@ -241,6 +241,19 @@ def _latest(trace: I64, ids: pa.Array, end: I64, log: Mask) -> Mask:
     order = np.lexsort((at, end[at] > 0, code, trace[at]))
     same = (trace[at][order][1:] == trace[at][order][:-1]) & (code[order][1:] == code[order][:-1])
     keep[at[order[:-1][same]]] = False
+    return keep
+
+
+def _first_logs(pieces: Pieces, trace: I64, log: Mask) -> Mask:
+    """bool[n]: all rows but log records of which there was an equal one before."""
+    keep = np.ones(trace.size, np.bool_)
+    at = np.flatnonzero(log)
+    if at.size > 1:
+        block, rows = pieces.block, pieces.number[at]
+        digests = digests_of(block.data, block.starts[rows], block.ends[rows])
+        order = np.lexsort((at, digests[:, 1], digests[:, 0], trace[at]))
+        same = (trace[at[order]][1:] == trace[at[order]][:-1]) & (digests[order][1:] == digests[order][:-1]).all(axis=1)
+        keep[at[order[1:][same]]] = False
     return keep
 
 

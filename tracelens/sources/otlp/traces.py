@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, TIME, numbers, valid
+from tracelens.columns import TEXT, TIME, numbers, offsets_of, valid
 from tracelens.sources.gather import digests_of
 from tracelens.sources.otlp.attributes import Mask, nullable_sum, scattered
 from tracelens.sources.otlp.dialects import AGENT, LLM, OPENINFERENCE, PYDANTIC_AI, TRACEAI, VERCEL_AI
@@ -138,21 +139,38 @@ def _answers(spans: Spans, asked: Requested, n: int) -> pa.Array:
 def tools(spans: Spans, order: I64, n: int) -> pa.Array:
     """Recorded tool definitions of each trace as the JSON text of a list; equal ones once."""
     row = spans.row("definitions")
-    texts: dict[int, list[str]] = {}
-    _collect(spans, row[order], texts)
-    _collect(spans, _numbered(spans, r"llm.tools."), texts)
-    for trace, name, schema in _of_tool_spans(spans):
-        texts.setdefault(trace, []).append(
-            f'{{"name": {json.dumps(name, ensure_ascii=False)}, "parameters": {schema}}}'
-        )
-    out: list[str | None] = [None] * n
-    joined: dict[tuple[str, ...], str | None] = {}
-    for trace, parts in texts.items():
-        key = tuple(dict.fromkeys(parts))
-        if key not in joined:
-            joined[key] = _list_of(key)
-        out[trace] = joined[key]
-    return pa.array(out, TEXT)
+    found = [_distinct(spans, row[order]), _distinct(spans, _numbered(spans, "llm.tools.")), _of_tool_spans(spans)]
+    texts = [text for _, _, some in found for text in some]
+    firsts = np.cumsum([0, *(len(some) for _, _, some in found)])
+    trace = np.concatenate([each for each, _, _ in found])
+    code = np.concatenate([each + first for (_, each, _), first in zip(found, firsts[:-1], strict=True)])
+    code = code[np.argsort(trace, kind="stable")]
+    begin = offsets_of(np.bincount(trace, minlength=n))
+    lists: dict[tuple[int, ...], int] = {}
+    written: list[str | None] = []
+    single = np.array([_known(lists, written, texts, (k,)) for k in range(len(texts))], np.int64)
+    which = np.full(n, -1, np.int64)
+    sizes = np.diff(begin)
+    which[sizes == 1] = single[code[begin[:-1][sizes == 1]]]
+    for each in np.flatnonzero(sizes > 1):
+        which[each] = _known(lists, written, texts, tuple(code[begin[each] : begin[each + 1]].tolist()))
+    return (
+        pa.array(written, TEXT).take(pa.array(np.maximum(which, 0), mask=which < 0)) if written else pa.nulls(n, TEXT)
+    )
+
+
+def _known(
+    lists: dict[tuple[int, ...], int], written: list[str | None], texts: Sequence[str], key: tuple[int, ...]
+) -> int:
+    """The number of the list made of some texts; it is made once."""
+    if key not in lists:
+        lists[key] = len(written)
+        written.append(_list_of(tuple(dict.fromkeys(texts[k] for k in key))))
+    return lists[key]
+
+
+Texts = tuple[I64, I64, list[str]]
+"""Pairs of a trace and the number of a text, each once, and the texts."""
 
 
 def _numbered(spans: Spans, start: str) -> I64:
@@ -163,37 +181,42 @@ def _numbered(spans: Spans, start: str) -> I64:
     return np.concatenate(rows) if rows else np.zeros(0, np.int64)
 
 
-def _collect(spans: Spans, rows: I64, texts: dict[int, list[str]]) -> None:
-    """Add the distinct texts of attributes to those of their traces; equal ones are known by their bytes."""
+def _distinct(spans: Spans, rows: I64) -> Texts:
+    """The distinct texts of attributes by trace, in the order of the rows; equal ones are known by their bytes."""
     rows = rows[rows >= 0]
     if not rows.size:
-        return
+        return rows, rows, []
     attributes = spans.attributes
     cell = attributes.found.cells("@")
     digests = digests_of(attributes.found.data, cell.start[rows].astype(np.int64), cell.end[rows].astype(np.int64))
-    _, first, which = np.unique(digests, axis=0, return_index=True, return_inverse=True)
-    written = attributes.text(rows[first]).to_pylist()
+    order = np.lexsort((digests[:, 1], digests[:, 0]))
+    new = np.ones(rows.size, np.bool_)
+    new[1:] = (digests[order][1:] != digests[order][:-1]).any(axis=1)
+    which = np.empty(rows.size, np.int64)
+    which[order] = np.cumsum(new) - 1
+    written = attributes.text(rows[order[new]]).to_pylist()
     trace = spans.trace[attributes.owner[rows]]
-    pairs = np.unique(trace * first.size + which.ravel(), return_index=True)[1]
-    for k in np.sort(pairs):
-        text = written[which.ravel()[k]]
-        if text:
-            texts.setdefault(int(trace[k]), []).append(text)
+    at = np.sort(np.unique(trace * len(written) + which, return_index=True)[1])
+    return trace[at], which[at], [text or "" for text in written]
 
 
-def _of_tool_spans(spans: Spans) -> list[tuple[int, str, str]]:
-    """Trace, tool and schema, where tool spans bring the schema of their parameters along."""
+def _of_tool_spans(spans: Spans) -> Texts:
+    """Definitions made of the names of tools and the schemas of parameters that their spans bring along."""
     at = np.flatnonzero(spans.attributes.row(("tool.parameters",)) >= 0)
     if not at.size:
-        return []
+        return at, at, []
     schema = spans.attributes.text(spans.attributes.row(("tool.parameters",))[at]).dictionary_encode()
     name = pc.coalesce(spans.text("tool").take(pa.array(at)), spans.name.take(pa.array(at))).dictionary_encode()
     codes = np.stack([spans.trace[at], numbers(name.indices, default=-1), numbers(schema.indices, default=-1)])
-    distinct = np.unique(codes, axis=1).T.tolist()
     names, schemas = name.dictionary.to_pylist(), schema.dictionary.to_pylist()
-    return [
-        (t, names[k], schemas[s]) for t, k, s in distinct if k >= 0 and s >= 0 and schemas[s].lstrip().startswith("{")
-    ]
+    texts: dict[str, int] = {}
+    pairs = []
+    for trace, k, j in np.unique(codes, axis=1).T.tolist():
+        if k >= 0 and j >= 0 and schemas[j].lstrip().startswith("{"):
+            text = f'{{"name": {json.dumps(names[k], ensure_ascii=False)}, "parameters": {schemas[j]}}}'
+            pairs.append((trace, texts.setdefault(text, len(texts))))
+    both = np.array(pairs, np.int64).reshape(-1, 2)
+    return both[:, 0], both[:, 1], list(texts)
 
 
 def _list_of(parts: tuple[str, ...]) -> str | None:
