@@ -126,6 +126,8 @@ def show(results: Results, *, json: bool, kept: bool, max_rejects: int | None = 
         print_json(summary.to_dict() | ({"path": str(results.path)} if kept else {}))
     else:
         print_lines(summary.lines())
+    if "+" in results.run.info.get("format", ""):
+        say("\n" + results.run.info["explanation"].replace("; ", "\n"))
     print_notes(results.runs["notes"].explode().drop_nulls().to_list())
     if kept:
         folder = results.path.parent.parent

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tracelens.columns import Batch, Before, padded
+from tracelens.columns import Batch, Before
 from tracelens.errors import InputError, UsageError, did_you_mean, shown_type
-from tracelens.kernels.records import BEFORE, split_elements
 from tracelens.sources.adk import AdkEval, AdkLegacyEval, AdkSession
 from tracelens.sources.anthropic import Anthropic
 from tracelens.sources.anthropic_stream import AnthropicStream
@@ -29,8 +25,9 @@ from tracelens.sources.files import File, find_files
 from tracelens.sources.frames import FRAMES, FrameSource, column_names, frame_named
 from tracelens.sources.gemini_cli import GeminiCLI
 from tracelens.sources.google import Google
+from tracelens.sources.heads import heads_of
 from tracelens.sources.inspect_ai import Inspect
-from tracelens.sources.io import BLOCK, Layout, read_head
+from tracelens.sources.io import BLOCK, Layout
 from tracelens.sources.langchain import LangChain
 from tracelens.sources.langfuse import Langfuse
 from tracelens.sources.langfuse_chat import LangfuseChat
@@ -96,9 +93,6 @@ SOURCES: tuple[Source, ...] = (
 
 LEAST = 50
 """The least score with which a format is chosen by itself."""
-
-LOOKED_AT = 20
-"""Records that are looked at to recognise a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,14 +172,15 @@ def open_input(
             lambda: ((table.parse, block) for block in table.memory_blocks(source, options)),
         )
     files = find_files(source, input_root)
-    heads = [head_of(file) for file in files]
     if format != "auto":
         chosen = [source_named(format)] * len(files)
+        heads = [next(heads_of(file)) for file in files]
         why = f"the format {format} was asked for"
     else:
-        found = [recognise(head, str(head.file.path)) for head in heads]
-        chosen = [source for source, _ in found]
-        why = _explain(files, found)
+        found = [recognise(file) for file in files]
+        heads = [head for head, _, _ in found]
+        chosen = [source for _, source, _ in found]
+        why = _explain(files, [(source, sniff) for _, source, sniff in found])
     layouts = {head.file.name: layout_of(head, one) for head, one in zip(heads, chosen, strict=True)}
     options = Options(block_size, layouts, alone=len(files) == 1)
     return Opened(
@@ -245,56 +240,58 @@ def _explain(files: Sequence[File], found: Iterable[tuple[Source, Sniff]]) -> st
     return "; ".join(parts)
 
 
-def recognise(head: Head, where: str) -> tuple[Source, Sniff]:
-    """The source that is surest about a file.
+def recognise(file: File) -> tuple[Head, Source, Sniff]:
+    """The beginning of a file, and the source that is surest about it.
 
     Raises:
         InputError: None is sure enough; the message names the formats it looked like and why it was not them.
     """
-    sniffs = sorted(((source.sniff(head), source) for source in SOURCES), key=lambda item: -item[0].score)
-    best, source = sniffs[0]
-    if best.score >= LEAST:
-        return source, best
+    for head in heads_of(file):
+        sniffs = sorted(((source.sniff(head), source) for source in SOURCES), key=lambda item: -item[0].score)
+        best, source = sniffs[0]
+        if best.score >= LEAST:
+            return head, source, best
     if not head.start.strip():
-        return source_named("native"), Sniff(0, "the file is empty")
-    reasons = "; ".join(f"{source.name}: {sniff.why}" for sniff, source in sniffs)
+        return head, source_named("native"), Sniff(0, "the file is empty")
     raise InputError(
-        f"the format is not recognised ({reasons})",
-        where=where,
-        hint=f"name its format (--format, or format=… in Python), one of {', '.join(source.name for source in SOURCES)}",
+        f"the format is not recognised: {_unlike(head, sniffs)}",
+        where=str(file.path),
+        hint=(
+            "`tracelens formats` shows what each format looks like; name the one it is in "
+            f"(--format, or format=… in Python): {', '.join(source.name for source in SOURCES)}"
+        ),
     )
 
 
-def head_of(file: File) -> Head:
-    """The beginning of a file with its first records read; more of it where the first record is long.
+def _unlike(head: Head, sniffs: Sequence[tuple[Sniff, Source]]) -> str:
+    """What a file looked like and why it is not that; what it holds, where it looked like nothing."""
+    like = [f"it looks like {source.name}, but {sniff.why}" for sniff, source in sniffs[:5] if sniff.score > 0]
+    if like:
+        return "; ".join(like)
+    if not head.records:
+        return "no record in it is JSON"
+    first = head.records[0]
+    if not isinstance(first, dict):
+        return f"its first record is {shown_json(first)}, and no format begins so"
+    keys = ", ".join(list(first)[:8])
+    more = ", …" if len(first) > 8 else ""
+    return (
+        f"its first record has the keys {keys}{more}, which no format has together"
+        if keys
+        else "its first record is {}"
+    )
 
-    Raises:
-        InputError: The file cannot be read.
+
+def shown_json(value: Any) -> str:
+    """The kind of a JSON value as part of a sentence.
+
+    Example:
+        >>> shown_json([]), shown_json(None), shown_json(1.5)
+        ('an array', 'null', 'a number')
     """
-    for size in (1 << 18, 1 << 22, 1 << 26):
-        start = read_head(file.path, size)
-        head = _head(file, start)
-        if head.records or len(start) < size or start.startswith((b"PAR1", b"PK\x03\x04")):
-            break
-    return head
-
-
-def _head(file: File, start: bytes) -> Head:
-    if start.startswith((b"PAR1", b"PK\x03\x04")):
-        return Head(file, "lines", [], start)
-    text = start.lstrip()
-    first, _, rest = text.partition(b"\n")
-    alone = not rest.strip()
-    if text.startswith(b"[") and (alone or not _loaded([first])):
-        return Head(file, "array", _elements(start), start)
-    if text.startswith(b"{") and not alone and not _loaded([first]) and _looks_spread(text):
-        return Head(file, "document", _loaded([start]), start)
-    return Head(file, "lines", _loaded(start.split(b"\n")), start)
-
-
-def _looks_spread(start: bytes) -> bool:
-    """Whether an object goes on over several lines: no line starts another object in the first column."""
-    return not any(line.startswith(b"{") for line in start.split(b"\n")[1:])
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "true or false"
+    return "an array" if isinstance(value, list) else "a string" if isinstance(value, str) else "a number"
 
 
 def layout_of(head: Head, source: Source) -> Layout:
@@ -303,24 +300,3 @@ def layout_of(head: Head, source: Source) -> Layout:
     if head.layout == "array" and is_record is not None and is_record(list(head.records)):
         return "document"
     return head.layout
-
-
-def _loaded(lines: Iterable[bytes]) -> list[Any]:
-    """The records among the first lines that are JSON."""
-    found: list[Any] = []
-    for tried, line in enumerate(lines):
-        if len(found) == LOOKED_AT or tried == 10 * LOOKED_AT:
-            break
-        try:
-            if line.strip():
-                found.append(json.loads(line))
-        except (ValueError, RecursionError):
-            continue
-    return found
-
-
-def _elements(start: bytes) -> list[Any]:
-    """The first elements of an array."""
-    starts, ends, lines = (np.empty(LOOKED_AT, np.int64) for _ in range(3))
-    n, _, _ = split_elements(padded(start), 0, len(start), BEFORE, starts, ends, lines)
-    return _loaded(start[a:b] for a, b in zip(starts[:n], ends[:n], strict=True))
