@@ -13,6 +13,8 @@ import nbformat
 from nbclient import NotebookClient
 from nbformat import NotebookNode
 
+from benchmarks import formats
+
 FOLDER = Path(__file__).resolve().parent.parent / "notebooks"
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}}
 
@@ -51,7 +53,8 @@ def shown(notebook: NotebookNode) -> Iterator[tuple[int, str, str]]:
 
 
 def main() -> None:
-    """Run all of them."""
+    """Make the one about formats, and run all of them."""
+    nbformat.write(formats.notebook(), FOLDER / "formats.ipynb")
     for path in sorted(FOLDER.glob("*.ipynb")):
         nbformat.write(execute(path), path)
         print(path.name)

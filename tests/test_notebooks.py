@@ -4,13 +4,13 @@ import re
 
 import pytest
 
-from benchmarks import notebooks
+from benchmarks import formats, notebooks
 
 ALL = sorted(notebooks.FOLDER.glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
-    assert [path.stem for path in ALL] == ["first_look", "tau_bench"]
+    assert [path.stem for path in ALL] == ["first_look", "formats", "tau_bench"]
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
@@ -23,6 +23,16 @@ def test_no_output_tells_of_a_machine(path):
 def test_the_first_look_shows_what_it_is_kept_with():
     path = notebooks.FOLDER / "first_look.ipynb"
     assert list(notebooks.shown(notebooks.execute(path))) == list(notebooks.shown(notebooks.read(path)))
+
+
+def test_the_guide_of_formats_is_made_of_the_sources_and_shows_what_it_is_kept_with():
+    """`python -m benchmarks.notebooks` makes it anew."""
+    path = notebooks.FOLDER / "formats.ipynb"
+    kept, made = notebooks.read(path), formats.notebook()
+    assert [(cell.cell_type, cell.source) for cell in kept.cells] == [
+        (cell.cell_type, cell.source) for cell in made.cells
+    ]
+    assert list(notebooks.shown(notebooks.execute(path))) == list(notebooks.shown(kept))
 
 
 def test_the_finding_comes_out_of_the_recorded_runs(shared):

@@ -31,6 +31,7 @@ _COMMANDS = (
     ("demo", "demo:demo", "Score a small example and learn what each rung finds."),
     ("init", "suites:init", "Write a starter suite from traces."),
     ("lint", "suites:lint", "Check a suite: schemas, formats, references."),
+    ("formats", "formats:formats", "List the formats of traces, or explain one and show its sample."),
     ("score", "score:score", "Score traces with every rung and show the funnel."),
     ("rescore", "score:rescore", "Score the traces of a run again with another suite."),
     ("explain", "explain:explain", "Show one trace rung by rung."),

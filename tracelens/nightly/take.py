@@ -23,7 +23,7 @@ from tracelens.nightly.ledger import KEY, Ids, Ledger
 from tracelens.nightly.places import Entry, fetch, list_entries
 from tracelens.run.score import score_run
 from tracelens.selection import Selection
-from tracelens.sources.detect import Opened, head_of, open_input, recognise
+from tracelens.sources.detect import Opened, open_input, recognise
 from tracelens.sources.files import File
 from tracelens.sources.index import Gathered
 from tracelens.suite import Suite
@@ -121,7 +121,7 @@ def _readable(quiet: list[Entry], root: Path, format: str, taken: Taken) -> list
     for entry in quiet:
         try:
             if format == "auto":
-                recognise(head_of(File(root / entry.name, entry.name)), entry.name)
+                recognise(File(root / entry.name, entry.name))
         except InputError as error:
             taken.unreadable[entry.name] = error.message
             continue
