@@ -25,6 +25,10 @@ PATCH = (
     "*** Begin Patch\n*** Update File: internal/parser/codex.go\n*** Update File: internal/parser/parser_test.go\n"
     "*** End Patch"
 )
+TAXES = (
+    '{"filename": "taxes.txt", "lines_of_text": [\n"# COMPREHENSIVE TAX GUIDE FOR INDIVIDUALS WITH MULTIPLE W-2s",\n'
+    '"",\n"## INTRODUCTION",\n"",\n"Filing taxes'
+)
 
 # file: format, traces, calls, calls with arguments, errors; some calls as (index, name, arguments)
 SAMPLES = {
@@ -88,8 +92,7 @@ SAMPLES = {
             (
                 0,
                 "make_file",
-                '{"filename": "taxes.txt", "lines_of_text": [\n"# COMPREHENSIVE TAX GUIDE FOR INDIVIDUALS WITH MULTIPLE'
-                ' W-2s",\n"",\n"## INTRODUCTION",\n"",\n"Filing taxes',
+                TAXES,
             )
         ],
     ),
@@ -134,7 +137,10 @@ SAMPLES = {
             (
                 1,
                 "Bash",
-                {"command": "python /tmp/decorator_example.py", "description": "Run the decorator example to show output"},
+                {
+                    "command": "python /tmp/decorator_example.py",
+                    "description": "Run the decorator example to show output",
+                },
             )
         ],
     ),
@@ -200,7 +206,7 @@ SAMPLES = {
     ),
     "codex/fc_args_1.jsonl": (
         ("codex", 1, 1, 1, 0),
-        [(0, "exec_command", {"cmd": "rg --files", "workdir": "/tmp"})],
+        [(0, "exec_command", {"cmd": "rg --files", "workdir": "/tmp"})],  # noqa: S108
     ),
     "codex/fc_args_2.jsonl": (("codex", 1, 1, 1, 0), [(0, "apply_patch", {"patch": PATCH})]),
     "codex/function_calls.jsonl": (

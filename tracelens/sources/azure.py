@@ -40,6 +40,7 @@ class AzureEvaluation(MessageSource):
     title = "Azure AI evaluation rows: query, response and tool_definitions"
     sample = "azure-evaluation.jsonl"
     holders: ClassVar[tuple[str, ...]] = ("response",)
+    held_as: ClassVar[tuple[int, ...]] = (ARRAY, OBJECT, STRING)
     whose: ClassVar[str] = "a row must be an object with a response"
     projection = Projection(
         record_row(

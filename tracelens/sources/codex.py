@@ -35,7 +35,21 @@ from tracelens.sources.sessions import (
     waited,
     with_columns,
 )
-from tracelens.sources.talk import BESIDE, CALL, I64, SAID, SERVED, THOUGHT, Stream, chosen, is_in, read_stream
+from tracelens.sources.talk import (
+    BESIDE,
+    CALL,
+    I64,
+    SAID,
+    SERVED,
+    THOUGHT,
+    Keyed,
+    Stream,
+    Talk,
+    chosen,
+    is_in,
+    matched,
+    read_stream,
+)
 
 TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
 EXIT_CODE = r'(?m)(?:^\{.*"exit_code":\s*|^Process exited with code |^Exit code: )(?P<code>-?\d+)'
@@ -102,7 +116,7 @@ class Codex(SessionSource):
         stream = Stream(trace, pieces.block.file[pieces.number].astype(np.int64), kinds, np.arange(line.n))
         told = told_by_items(line, pieces.found["said"], pieces.found["given"], lambda units: units)
         talk = read_stream(stream, told, n, may_answer=label.depth == 0)
-        calls = _with_events(talk.calls, line, trace, talk.asked)
+        calls = _with_events(talk, line, stream)
         started, ended = ended_at(talk, stream.row, line.time("at"))
         calls = with_columns(
             calls,
@@ -125,14 +139,16 @@ def _tags(line: Found, trace: I64, n: int) -> pa.Array:
     return tags(**{name: firsts(trace, line.json(path), n) for name, path in names.items()})
 
 
-def _with_events(calls: pa.Table, line: Found, trace: I64, asked: I64) -> pa.Table:
+def _with_events(talk: Talk, line: Found, stream: Stream) -> pa.Table:
     """The calls with what events and the texts of results say about their success and their time."""
+    calls, trace, (at, _) = talk.calls, stream.trace, stream.turns()
     event = np.flatnonzero(
         is_in(line.text("line_type"), "event_msg")
         & (line.has("exit_code", NUMBER) | line.has("success", TRUE, FALSE) | line.has("seconds", NUMBER))
     )
     mine = line.taken(event)
-    of_call = _last_of_id(calls, trace[asked], trace[event], mine.text("call_id"))
+    asked = Keyed(trace[talk.asked], at[talk.asked], calls["call_id"])
+    of_call = matched(asked, Keyed(trace[event], at[event], mine.text("call_id")))
     index = pa.array(np.maximum(of_call, 0), mask=of_call < 0)
     written = pc.extract_regex(calls["result"], EXIT_CODE)
     read = pc.struct_field(written, "code").cast(pa.int64()) if calls.num_rows else pa.nulls(0, pa.int64())
@@ -149,20 +165,6 @@ def _with_events(calls: pa.Table, line: Found, trace: I64, asked: I64) -> pa.Tab
         error=pc.coalesce(calls["error"], failed),
         duration_ms=pc.multiply(seconds, 1000.0).take(index),
     )
-
-
-def _last_of_id(calls: pa.Table, of_calls: I64, of_events: I64, ids: pa.Array) -> I64:
-    """int64[calls]: the last event of the same trace and id, -1 for none."""
-    both = pa.concat_arrays([one_chunk(calls["call_id"]), ids]).dictionary_encode()
-    code = numbers(both.indices, default=-1).astype(np.int64)
-    width = len(both.dictionary) + 1
-    events = of_events * width + code[of_calls.size :]
-    order = np.argsort(events, kind="stable")
-    wanted = of_calls * width + code[: of_calls.size]
-    at = np.searchsorted(events[order], wanted, side="right") - 1
-    found = (at >= 0) & (code[: of_calls.size] >= 0)
-    found[found] = events[order][at[found]] == wanted[found]
-    return np.where(found, order[np.maximum(at, 0)] if order.size else -1, -1)
 
 
 def _steps(line: Found, stream: Stream) -> tuple[Steps, I64]:

@@ -95,10 +95,12 @@ class MessageSource(JsonSource):
 
     Attributes:
         holders: Columns of the outermost table that hold the messages where a record is an object.
+        held_as: Kinds of values that hold messages.
         whose: What a record is, for rejects.
     """
 
     holders: ClassVar[tuple[str, ...]] = ("messages",)
+    held_as: ClassVar[tuple[int, ...]] = (ARRAY, OBJECT)
     whose: ClassVar[str] = "a conversation must be an object with messages, or a list of messages"
 
     @abstractmethod
@@ -141,7 +143,7 @@ class MessageSource(JsonSource):
         held = line.has("@", ARRAY)
         for name in self.holders:
             yield ~line.has(name, NONE, NULL, ARRAY, OBJECT, STRING), f"{name} is no array"
-            held |= line.has(name, ARRAY, OBJECT)
+            held |= line.has(name, *self.held_as)
         yield ~held, self.whose
         yield from envelope_faults(found, line)
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -202,21 +202,33 @@ def _joined(asked: Asked, results: Results) -> I64:
 
 def _join(asked: Asked, results: Results, codes: I64, taken: I64, rows: I64) -> None:
     """Give calls without a result one of those rows, by code."""
-    if not rows.size:
-        return
-    n = asked.at.size
     free = np.flatnonzero(taken < 0)
-    found = np.full(free.size, -1, np.int64)
-    join_results(
-        asked.trace[free],
-        2 * asked.at[free],
-        codes[:n][free],
-        results.trace[rows],
-        2 * results.at[rows] + 1,  # a result may stand in the message that asked
-        codes[n:][rows],
-        found,
-    )
-    taken[free] = np.where(found >= 0, rows[found], -1)
+    n = asked.at.size
+    calls = Keyed(asked.trace[free], asked.at[free], codes[:n][free])
+    found = _matched(calls, Keyed(results.trace[rows], results.at[rows], codes[n:][rows]))
+    taken[free] = np.where(found >= 0, rows[found] if rows.size else -1, -1)
+
+
+class Keyed(NamedTuple):
+    """Rows with a trace and a message, both int64 and ascending, and a key."""
+
+    trace: I64
+    at: I64
+    key: Any
+
+
+def matched(calls: Keyed, others: Keyed) -> I64:
+    """int64[calls]: which of the other rows belongs to each call, -1 for none; keys are ids, see `call_table`."""
+    codes = _codes(one_chunk(calls.key), one_chunk(others.key))
+    n = calls.at.size
+    return _matched(calls._replace(key=codes[:n]), others._replace(key=codes[n:]))
+
+
+def _matched(calls: Keyed, others: Keyed) -> I64:
+    found = np.full(calls.at.size, -1, np.int64)
+    if found.size and others.at.size:  # what belongs to a call may stand in the message that asked
+        join_results(calls.trace, 2 * calls.at, calls.key, others.trace, 2 * others.at + 1, others.key, found)
+    return found
 
 
 def _codes(of_calls: pa.Array, of_results: pa.Array) -> I64:
