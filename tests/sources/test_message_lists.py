@@ -17,7 +17,7 @@ def rows(found, *names):
     return [tuple(call[name] for name in names) for call in found["calls"]]
 
 
-def use(id, name, input, type="tool_use"):
+def use(id, name, input, type="tool_use"):  # noqa: A002
     return {"type": type, "id": id, "name": name, "input": input}
 
 
@@ -351,7 +351,10 @@ def test_broken_arguments_stay_as_they_were(tmp_path, format, text):
 
 
 ABSENT_TALKS = {
-    "anthropic": ({"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f"}]}]}, ABSENT),
+    "anthropic": (
+        {"messages": [{"role": "assistant", "content": [{"type": "tool_use", "id": "1", "name": "f"}]}]},
+        ABSENT,
+    ),
     "responses": ([item("function_call", call_id="1", name="f")], NOT_CAPTURED),
     "google": ([model({"functionCall": {"name": "f"}})], ABSENT),
     "langchain": ([{"type": "ai", "content": "", "tool_calls": [{"name": "f"}]}], ABSENT),

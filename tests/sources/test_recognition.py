@@ -1,0 +1,35 @@
+"""Formats are told apart: a file looks like one of them only, and what looks like none is told why."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.sources.reading import write
+from tracelens.errors import InputError
+from tracelens.sources import detect
+from tracelens.sources.files import find_files
+
+FOLDER = Path(detect.__file__).parent / "samples"
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
+def test_a_sample_looks_most_like_one_format(path):
+    head = detect.head_of(find_files(path)[0])
+    scores = sorted((source.sniff(head).score for source in detect.SOURCES), reverse=True)
+    assert scores[0] >= detect.LEAST
+    assert scores[0] > scores[1]
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ([{"type": "thread.started", "thread_id": "x"}], "what codex exec --json prints"),
+        ([{"choices": [{"delta": {"tool_calls": []}}]}], "chat: records have no messages"),
+        ([{"messages": [{"text": "x"}]}], "no record has messages of this format"),
+    ],
+)
+def test_what_is_not_read_is_refused_with_the_reason(tmp_path, lines, why):
+    with pytest.raises(InputError) as error:
+        detect.open_input(write(tmp_path, [json.dumps(each) for each in lines]))
+    assert why in str(error.value)
