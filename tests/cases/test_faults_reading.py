@@ -320,3 +320,20 @@ def test_an_input_without_a_trace_is_an_error(tmp_path, capsys, lines):
     path = write(tmp_path, lines)
     assert main(["score", str(path), "--quiet"]) == 3
     assert "in.jsonl" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("given", [None, "name", "blank"])
+def test_results_without_ids_come_by_order_and_name(tmp_path, given):
+    """No id, the tool's name as the id, or an empty one: calls stay apart, each with its own result."""
+    cities = {"Oslo": 3, "Rome": 21, "Lima": 18}
+    ids = {} if given is None else {"id": "temp" if given == "name" else ""}
+    asks = [{"functionCall": {"name": "temp", "args": {"city": city}, **ids}} for city in cities]
+    gives = [{"functionResponse": {"name": "temp", "response": {"c": value}, **ids}} for value in cities.values()]
+    talk = [{"role": "model", "parts": asks}, {"role": "user", "parts": gives}]
+    expected = [{"name": "temp", "arguments": {"city": city}} for city in cities]
+    results = score(tmp_path, [{"trace_id": "t", "contents": talk, "expected": expected}], {"name": "s"})
+    calls = results.calls.sort("call_index")
+    found = {json.loads(row["arguments"])["city"]: json.loads(row["result"])["c"] for row in calls.to_dicts()}
+    assert found == cities
+    assert set(calls["call_id"].to_list()) == ({"temp"} if given == "name" else {None})
+    assert pair_counts(by_trace(results.traces)["t"])["exact"] == 3
