@@ -29,8 +29,8 @@ def look(name: str) -> None:
     expected = pl.concat([pl.DataFrame(batch.expected.select(["trace", "name", "arguments"])) for batch in batches])
     shown = calls if calls.height else expected
     one_line = pl.col("arguments").str.replace_all(r"\s+", " ")
-    tools = f"tools: {batches[0].traces['tools'][0]}"[:100] + "…"
-    print(f"{opened.explanation}\n{shown.with_columns(one_line) if shown.height else tools}")'''
+    tools = [text for batch in batches for text in batch.traces["tools"].to_pylist() if text]
+    print(f"{opened.explanation}\n{shown.with_columns(one_line) if shown.height else ' '.join(tools)[:100] + '…'}")'''
 
 
 def notebook() -> NotebookNode:

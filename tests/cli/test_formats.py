@@ -6,9 +6,8 @@ import pytest
 
 import tracelens as tl
 from tracelens.cli import main
-from tracelens.errors import InputError
-from tracelens.sources.detect import SOURCES
-from tracelens.sources.files import SAMPLES, find_files
+from tracelens.errors import UsageError
+from tracelens.sources.detect import SOURCES, open_input, source_named
 
 
 def test_every_format_is_listed_with_what_it_says_of_itself(capsys):
@@ -33,11 +32,10 @@ def test_one_format_is_explained_and_its_sample_is_found_by_its_name(capsys, nam
     assert main(["formats", name]) == 0
     out = capsys.readouterr().out
     assert out.endswith(f"Try it: tracelens score sample:{name}\n")
-    (file,) = find_files(f"sample:{name}")
-    assert file.path.parent == SAMPLES
-    assert file.name == file.path.name
-    if name != "table":
-        assert f"Its sample, {file.name}, begins" in out
+    sample = source_named(name).sample
+    assert open_input(f"sample:{name}").names == (sample,)
+    if not sample.endswith(".parquet"):
+        assert f"Its sample, {sample}, begins" in out
 
 
 def test_a_sample_is_scored(capsys):
@@ -48,5 +46,5 @@ def test_a_sample_is_scored(capsys):
 def test_a_format_that_is_not_there(capsys):
     assert main(["formats", "otpl"]) == 2
     assert "did you mean 'otlp'?" in capsys.readouterr().err
-    with pytest.raises(InputError, match=r"there is no format 'tau3', so no sample of it\. Hint: did you mean 'tau2'"):
+    with pytest.raises(UsageError, match=r"unknown format 'tau3'\. Hint: did you mean 'tau2'"):
         tl.score("sample:tau3", progress=False)

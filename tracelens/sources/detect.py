@@ -91,6 +91,12 @@ SOURCES: tuple[Source, ...] = (
 )
 """All formats, in the order in which lists show them."""
 
+SAMPLE = "sample:"
+"""What stands before the name of a format for its bundled sample."""
+
+SAMPLES = Path(__file__).resolve().parent / "samples"
+"""Where the samples are."""
+
 LEAST = 50
 """The least score with which a format is chosen by itself."""
 
@@ -147,7 +153,8 @@ def open_input(
     """Find an input's files and their format.
 
     Args:
-        source: A path, glob, folder or list of them, or a table in memory (Arrow, Polars, pandas, DuckDB).
+        source: A path, glob, folder or list of them, or a table in memory (Arrow, Polars, pandas, DuckDB);
+            ``sample:NAME`` is the bundled sample of a format.
         format: Name of a format, or ``auto``.
         input_root: Names of files are relative to it.
         block_size: Bytes of a block.
@@ -171,7 +178,7 @@ def open_input(
             (),
             lambda: ((table.parse, block) for block in table.memory_blocks(source, options)),
         )
-    files = find_files(source, input_root)
+    files = find_files(_with_samples(source), input_root)
     if format != "auto":
         chosen = [source_named(format)] * len(files)
         heads = [next(heads_of(file)) for file in files]
@@ -199,6 +206,15 @@ def _table_source(source: Any, format: str) -> tuple[CallTable | FrameSource, st
         return CallTable(), "a table in memory is read as call rows"
     why = "as was asked for" if named else "it has that format's columns"
     return frame, f"a table in memory is read as {frame.name}: {why}"
+
+
+def _with_samples(source: Any) -> Any:
+    """The input with ``sample:NAME`` replaced by the path of that format's bundled sample."""
+    if not isinstance(source, str):
+        return [_with_samples(part) for part in source] if isinstance(source, list | tuple | set) else source
+    if not source.startswith(SAMPLE) or Path(source).exists():
+        return source
+    return str(SAMPLES / source_named(source.removeprefix(SAMPLE)).sample)
 
 
 def _is_path(source: Any) -> bool:

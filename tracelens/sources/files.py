@@ -23,12 +23,6 @@ COMPRESSED = (".gz", ".zst", ".zstd")
 STDIN = ("-", "/dev/stdin")
 """What stands for standard input."""
 
-SAMPLE = "sample:"
-"""What stands before the name of a format for its bundled sample."""
-
-SAMPLES = Path(__file__).resolve().parent / "samples"
-"""Where the samples are; each is called as its format, whatever it ends in."""
-
 
 @dataclass(frozen=True, slots=True)
 class File:
@@ -65,7 +59,7 @@ def find_files(
 
     Args:
         source: A path, a glob (``**`` goes into folders), a folder (every readable file below it) or several of them;
-            ``-`` is standard input, ``sample:NAME`` the bundled sample of a format. What can be read only once, such as a pipe, is copied to a temporary file.
+            ``-`` is standard input. What can be read only once, such as a pipe, is copied to a temporary file.
         root: Names are relative to it; None: to the folder given, or the folder that all files share.
 
     Raises:
@@ -112,8 +106,6 @@ def _expand(part: str) -> list[Path]:
     path = Path(part)
     if path.is_file():
         return [path]
-    if part.startswith(SAMPLE):
-        return [_sample(part.removeprefix(SAMPLE))]
     if path.is_dir():
         found = sorted(inner for inner in path.rglob("*") if inner.is_file() and is_readable(inner))
         if not found:
@@ -128,14 +120,6 @@ def _expand(part: str) -> list[Path]:
     near = [inner.name for inner in path.parent.iterdir()] if path.parent.is_dir() else []
     hint = did_you_mean(path.name, near) or ("check the path" if near else f"the folder {path.parent} is not there")
     raise InputError("no such file", where=part, hint=hint)
-
-
-def _sample(name: str) -> Path:
-    found = {path.name.partition(".")[0]: path for path in SAMPLES.iterdir() if path.is_file()}
-    if name not in found:
-        hint = did_you_mean(name, found) or "`tracelens formats` lists the formats"
-        raise InputError(f"there is no format {name!r}, so no sample of it", where=f"{SAMPLE}{name}", hint=hint)
-    return found[name]
 
 
 def _shared(paths: list[Path], parts: list[str | os.PathLike[str]]) -> Path:

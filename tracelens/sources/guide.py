@@ -6,8 +6,7 @@ import sys
 from dataclasses import dataclass
 from inspect import cleandoc
 
-from tracelens.sources.detect import SOURCES, source_named
-from tracelens.sources.files import SAMPLE, SAMPLES
+from tracelens.sources.detect import SAMPLE, SAMPLES, SOURCES, source_named
 
 NOT_SEEN = "not seen on real data"
 """What is said of a format that was built from its description alone."""
