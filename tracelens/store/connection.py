@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tracelens.errors import path_of
 from tracelens.store.layout import run_folders, run_info, table_file
 from tracelens.store.objects import STORED, quoted, statements
-from tracelens.tables import STORED_TABLES, table
+from tracelens.tables import STORED_TABLES, dialect_comments, table
 from tracelens.tables.model import SQL_DTYPES
 
 if TYPE_CHECKING:
@@ -53,6 +53,9 @@ def connect(path: str | Path, *others: str | Path, comments: bool = True) -> duc
     attach_runs(connection, list({run.name: run for run in reversed(folders)}.values())[::-1])
     for statement in statements():
         if comments or not statement.startswith("COMMENT"):
+            connection.execute(statement)
+    if comments:
+        for statement in dialect_comments(connection.table("traces").columns):
             connection.execute(statement)
     return connection
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from tracelens.errors import StoreError, UsageError, counted, did_you_mean, path_of
 from tracelens.store.connection import connect
 from tracelens.store.objects import STORED, quoted, statements
-from tracelens.tables import STORED_TABLES, sql_comments
+from tracelens.tables import STORED_TABLES, dialect_comments, sql_comments
 
 if TYPE_CHECKING:
     import duckdb
@@ -115,6 +115,10 @@ def _to_duckdb(path: Path, to: Path) -> Path:
                 connection.execute(statement)
         for statement in statements():
             connection.execute(statement)
+        there = connection.table("traces").columns
+        for relation in (f"{STORED}.traces", "traces"):
+            for statement in dialect_comments(there, relation=relation):
+                connection.execute(statement)
         connection.execute("USE memory")
         connection.execute("DETACH exported")
     part.replace(to)

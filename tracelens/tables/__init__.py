@@ -15,7 +15,14 @@ from __future__ import annotations
 
 from tracelens.tables.border import check, conform, empty, polars_schema, schema
 from tracelens.tables.catalogue import STORED_TABLES, TABLES, column, table
-from tracelens.tables.documents import describe, markdown, sql_comments
+from tracelens.tables.documents import (
+    describe,
+    describe_dialects,
+    dialect_comments,
+    markdown,
+    markdown_dialects,
+    sql_comments,
+)
 from tracelens.tables.model import Column, Table
 from tracelens.tables.traces import PAIRINGS, SCORES
 
@@ -30,8 +37,11 @@ __all__ = [
     "column",
     "conform",
     "describe",
+    "describe_dialects",
+    "dialect_comments",
     "empty",
     "markdown",
+    "markdown_dialects",
     "polars_schema",
     "schema",
     "sql_comments",

@@ -16,7 +16,7 @@ from tracelens.arguments import S_NOT_CAPTURED, S_OBJECT, S_TRUNCATED
 from tracelens.dialects.model import Metric
 from tracelens.dialects.view import ExoticError
 from tracelens.run.dialects.lists import Lists, Side
-from tracelens.run.dialects.view import BulkView, Verdicts
+from tracelens.run.dialects.view import NO_SCHEMAS, BulkView, Verdicts
 from tracelens.suite.dialects import Request
 
 B1 = npt.NDArray[np.bool_]
@@ -165,7 +165,7 @@ class _Calls:
 
 def _refusals(told: Sequence[_Told], n: int) -> pa.Array:
     """Why a dialect has no value, one sentence a unit; null where it has all."""
-    every = np.stack([each.refused for each in told], axis=1)
+    every = np.stack([_real(each) for each in told], axis=1)
     rows = np.flatnonzero((every >= 0).any(axis=1))
     place = np.full(n, -1, np.int32)
     texts: list[str] = []
@@ -173,6 +173,12 @@ def _refusals(told: Sequence[_Told], n: int) -> pa.Array:
         kinds, place[rows] = np.unique(every[rows], axis=0, return_inverse=True)
         texts = [_sentence(told, kind) for kind in kinds.tolist()]
     return columns.coded(place, texts).dictionary_decode()
+
+
+def _real(told: _Told) -> npt.NDArray[np.int32]:
+    """The codes of reasons that are a library's own."""
+    own = np.array([*(reason != NO_SCHEMAS for reason in told.reasons), True])
+    return np.where(own[told.refused], told.refused, np.int32(-1))
 
 
 def _sentence(told: Sequence[_Told], codes: Sequence[int]) -> str:
