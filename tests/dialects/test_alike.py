@@ -58,8 +58,8 @@ QUESTIONS = [
 QUESTIONS = [each for each in QUESTIONS if each[1] != "structure_errors"]
 
 
-@settings(max_examples=5)
-@given(st.lists(traces(), min_size=30, max_size=30))
+@settings(max_examples=3)
+@given(st.lists(traces(), min_size=20, max_size=20))
 def test_every_dialect(given_traces):
     with tempfile.TemporaryDirectory() as folder:
         found = ask(Path(folder), given_traces, QUESTIONS)

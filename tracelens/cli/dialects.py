@@ -146,7 +146,7 @@ def _words(found: Disagreements) -> list[Line]:
         told = f"{row['n_differ']:,} of {counted(row['n_traces'], 'trace')}"
         spread = "" if row["mean_spread"] is None else f"  mean spread {row['mean_spread']:.2f}"
         lines.append(
-            [(f"  {row['word']:<10}", "name"), (f"{counted(row['columns'], 'number')} differ on {told}{spread}", "")]
+            [(f"  {row['word']:<11}", "name"), (f"{counted(row['columns'], 'number')} differ on {told}{spread}", "")]
         )
     return lines
 
@@ -165,6 +165,6 @@ def _trace(row: dict[str, Any], found: Disagreements) -> list[Line]:
         if len(values) > 1:
             for number, value in enumerate(sorted(values, reverse=True)):
                 head = "" if number else word
-                lines.append([(f"  {head:<10}{value:>5}  ", "name"), (", ".join(values[value]), "")])
+                lines.append([(f"  {head:<11}{value:>4}  ", "name"), (", ".join(values[value]), "")])
     lines += [[("  • ", "dim"), (safe(reason), "")] for reason in row["why"]]
     return lines
