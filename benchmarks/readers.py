@@ -22,6 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent
 SAMPLES = ROOT / "tracelens" / "sources" / "samples"
 README = ROOT / "README.md"
 START, END = "<!-- readers:start -->", "<!-- readers:end -->"
+BEHIND = "<!-- benchmark:end -->\n"
+INTRODUCTION = """
+Reading alone, beside the fastest library that merely parses the same file (`python -m benchmarks.readers`; copies of the
+bundled samples). TraceLens, on all processors, gives merged calls and spans; a parser gives parsed values.
+"""
 
 
 @dataclass(frozen=True)
@@ -181,6 +186,8 @@ def main() -> None:
     print("\n".join(lines))
     if not given.print:
         page = README.read_text(encoding="utf-8")
+        if START not in page:
+            page = page.replace(BEHIND, f"{BEHIND}{INTRODUCTION}\n{START}\n{END}\n")
         before, _, rest = page.partition(START)
         _, _, after = rest.partition(END)
         README.write_text("".join([before, START, "\n", "\n".join(lines), "\n", END, after]), encoding="utf-8")

@@ -142,8 +142,13 @@ def test_definitions_that_differ_come_together(tmp_path):
         for k, each in enumerate((one, two, one), 1)
     ]
     spans.append(span(9, None, 9, openinference__span__kind="LLM", **{"llm.tools.0.tool.json_schema": {"name": "c"}}))
+    older = {"llm.request.functions.0.name": "d", "llm.request.functions.0.parameters": {"type": "object"}}
+    spans.append(span(10, None, 10, llm__request__type="chat", **older))
+    spans.append(
+        span(11, None, 11, openinference__span__kind="TOOL", tool__name="e", tool__parameters={"type": "object"})
+    )
     tools = json.loads(read(tmp_path, line(*spans))["traces"][0]["tools"])
-    assert tools == [one, two, {"name": "c"}]
+    assert tools == [one, two, {"name": "c"}, *({"name": name, "parameters": {"type": "object"}} for name in "de")]
 
 
 def test_arguments_may_stand_in_events(tmp_path):

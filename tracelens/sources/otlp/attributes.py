@@ -138,7 +138,9 @@ class Attributes:
 
     def _cast(self, row: I64, kind: pl.DataType) -> pa.Array:
         at = np.flatnonzero(row >= 0)
-        return scattered(pl.Series(self.text(row[at])).cast(kind, strict=False).to_arrow(), at, row.size)
+        plain = taken(self.found, row[at], ("int",)).text("int", STRING, NUMBER)
+        values = self.text(row[at]) if plain.null_count else plain
+        return scattered(pl.Series(values).cast(kind, strict=False).to_arrow(), at, row.size)
 
 
 def nanoseconds(found: Found, name: str) -> I64:

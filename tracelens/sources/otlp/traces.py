@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -139,7 +140,12 @@ def _answers(spans: Spans, asked: Requested, n: int) -> pa.Array:
 def tools(spans: Spans, order: I64, n: int) -> pa.Array:
     """Recorded tool definitions of each trace as the JSON text of a list; equal ones once."""
     row = spans.row("definitions")
-    found = [_distinct(spans, row[order]), _distinct(spans, _numbered(spans, "llm.tools.")), _of_tool_spans(spans)]
+    found = [
+        _distinct(spans, row[order]),
+        _distinct(spans, _numbered(spans, r"llm\.tools\.(\d+)\.tool\.json_schema")),
+        _of_parts(spans),
+        _of_tool_spans(spans),
+    ]
     texts = [text for _, _, some in found for text in some]
     firsts = np.cumsum([0, *(len(some) for _, _, some in found)])
     trace = np.concatenate([each for each, _, _ in found])
@@ -173,12 +179,25 @@ Texts = tuple[I64, I64, list[str]]
 """Pairs of a trace and the number of a text, each once, and the texts."""
 
 
-def _numbered(spans: Spans, start: str) -> I64:
-    """Attributes whose keys are ``llm.tools.N.tool.json_schema``, by number."""
-    keys = [key for key in spans.attributes.keys if key and key.startswith(start) and key.endswith(".tool.json_schema")]
-    keys.sort(key=lambda key: (len(key), key))
-    rows = [spans.attributes.rows_of(key) for key in keys]
+def _numbered(spans: Spans, pattern: str) -> I64:
+    """Attributes whose keys match a pattern with one number, by number."""
+    keys = [(int(match.group(1)), key) for key in spans.attributes.keys if (match := re.fullmatch(pattern, key))]
+    rows = [spans.attributes.rows_of(key) for _, key in sorted(keys)]
     return np.concatenate(rows) if rows else np.zeros(0, np.int64)
+
+
+def _of_parts(spans: Spans) -> Texts:
+    """Definitions whose name and schema are attributes of their own, with one number."""
+    attributes = spans.attributes
+    names = _numbered(spans, r"llm\.request\.functions\.(\d+)\.name")
+    if not names.size:
+        return names, names, []
+    keys = {key.removesuffix(".name"): key for key in attributes.keys if key.endswith(".name")}
+    schema = np.full(attributes.found.n, -1, np.int64)
+    for start, key in keys.items():
+        rows = attributes.rows_of(key)
+        schema[rows] = attributes.row((f"{start}.parameters",))[attributes.owner[rows]]
+    return _named_schemas(spans, attributes.owner[names], attributes.text(names), attributes.text(schema[names]))
 
 
 def _distinct(spans: Spans, rows: I64) -> Texts:
@@ -202,16 +221,21 @@ def _distinct(spans: Spans, rows: I64) -> Texts:
 
 def _of_tool_spans(spans: Spans) -> Texts:
     """Definitions made of the names of tools and the schemas of parameters that their spans bring along."""
-    at = np.flatnonzero(spans.attributes.row(("tool.parameters",)) >= 0)
-    if not at.size:
-        return at, at, []
-    schema = spans.attributes.text(spans.attributes.row(("tool.parameters",))[at]).dictionary_encode()
-    name = pc.coalesce(spans.text("tool").take(pa.array(at)), spans.name.take(pa.array(at))).dictionary_encode()
-    codes = np.stack([spans.trace[at], numbers(name.indices, default=-1), numbers(schema.indices, default=-1)])
-    names, schemas = name.dictionary.to_pylist(), schema.dictionary.to_pylist()
+    row = spans.attributes.row(("tool.parameters",))
+    at = np.flatnonzero(row >= 0)
+    name = pc.coalesce(spans.text("tool").take(pa.array(at)), spans.name.take(pa.array(at)))
+    return _named_schemas(spans, at, name, spans.attributes.text(row[at])) if at.size else (at, at, [])
+
+
+def _named_schemas(spans: Spans, at: I64, name: pa.Array, schema: pa.Array) -> Texts:
+    """A definition for each name of a tool with its schema, once in every trace."""
+    coded_names, coded = name.dictionary_encode(), schema.dictionary_encode()
+    codes = np.stack([spans.trace[at], numbers(coded_names.indices, default=-1), numbers(coded.indices, default=-1)])
+    names, schemas = coded_names.dictionary.to_pylist(), coded.dictionary.to_pylist()
     texts: dict[str, int] = {}
     pairs = []
-    for trace, k, j in np.unique(codes, axis=1).T.tolist():
+    _, first = np.unique(codes, axis=1, return_index=True)
+    for trace, k, j in codes[:, np.sort(first)].T.tolist():
         if k >= 0 and j >= 0 and schemas[j].lstrip().startswith("{"):
             text = f'{{"name": {json.dumps(names[k], ensure_ascii=False)}, "parameters": {schemas[j]}}}'
             pairs.append((trace, texts.setdefault(text, len(texts))))
