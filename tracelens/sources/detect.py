@@ -271,7 +271,7 @@ def recognise(file: File) -> tuple[Head, Source, Sniff]:
         return head, source_named("native"), Sniff(0, "the file is empty")
     raise InputError(
         f"the format is not recognised: {_unlike(head, sniffs)}",
-        where=str(file.path),
+        where=file.where,
         hint=(
             "`tracelens formats` shows what each format looks like; name the one it is in "
             f"(--format, or format=… in Python): {', '.join(source.name for source in SOURCES)}"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tracelens.errors import InputError, did_you_mean
+from tracelens.sources.remote import copies, find_remote, is_remote, names_of
 
 SUFFIXES = (".jsonl", ".ndjson", ".json", ".parquet", ".eval", ".traj")
 COMPRESSED = (".gz", ".zst", ".zstd")
@@ -31,12 +32,19 @@ class File:
     Attributes:
         path: Where it is.
         name: Its path relative to the input root, with forward slashes: how rows and rejects call it.
-        copy: What holds a temporary copy of an input that can be read only once; it goes when this goes.
+        copy: What holds a temporary copy of an input that is remote or can be read only once; it goes when this goes.
+        address: Where the input is, if ``path`` is a copy of it.
     """
 
     path: Path
     name: str
     copy: Any = None
+    address: str = ""
+
+    @property
+    def where(self) -> str:
+        """The place for messages."""
+        return self.address or str(self.path)
 
 
 def is_readable(path: Path) -> bool:
@@ -59,7 +67,8 @@ def find_files(
 
     Args:
         source: A path, a glob (``**`` goes into folders), a folder (every readable file below it) or several of them;
-            ``-`` is standard input. What can be read only once, such as a pipe, is copied to a temporary file.
+            ``-`` is standard input. What can be read only once, such as a pipe, is copied to a temporary file, and
+            so is what is remote, see `tracelens.sources.remote`.
         root: Names are relative to it; None: to the folder given, or the folder that all files share.
 
     Raises:
@@ -70,6 +79,9 @@ def find_files(
         raise InputError("no input was given", hint="name a file, a folder or a glob")
     paths: dict[Path, File | None] = {}
     for part in [os.fspath(part) for part in parts]:
+        if is_remote(part):
+            paths.update((Path(file.address), file) for file in _remote(part))
+            continue
         if part in STDIN or _is_pipe(part):
             paths.setdefault(Path(STDIN[0] if part in STDIN else part), _copied(part))
         else:
@@ -97,7 +109,15 @@ def _copied(part: str) -> File:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=part) from error
     copy.flush()
-    return File(Path(copy.name), "stdin" if part in STDIN else Path(part).as_posix(), copy)
+    name = "stdin" if part in STDIN else Path(part).as_posix()
+    return File(Path(copy.name), name, copy, name)
+
+
+def _remote(part: str) -> list[File]:
+    """Remote files, copied."""
+    found = find_remote(part, lambda name: is_readable(Path(name)))
+    made = zip(found, names_of(found), copies(found), strict=True)
+    return [File(Path(copy.name), name, copy, each.address) for each, name, copy in made]
 
 
 def _expand(part: str) -> list[Path]:

@@ -207,9 +207,7 @@ def _schema(file: File) -> pa.Schema:
     try:
         return pq.read_schema(file.path)
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(
-            f"is no readable Parquet file: {error}", where=str(file.path), hint="write it again"
-        ) from error
+        raise InputError(f"is no readable Parquet file: {error}", where=file.where, hint="write it again") from error
 
 
 def _listed(frame: Frame, names: Sequence[str]) -> str:

@@ -345,9 +345,7 @@ def _zipped(file: File, options: Options) -> Iterator[Block]:
     try:
         archive = zipfile.ZipFile(file.path)
     except (OSError, zipfile.BadZipFile) as error:
-        raise InputError(
-            f"the zip cannot be read: {error}", where=str(file.path), hint="write the log again"
-        ) from error
+        raise InputError(f"the zip cannot be read: {error}", where=file.where, hint="write the log again") from error
     with closing(archive), file.path.open("rb") as raw:
         known = {info.filename: info for info in archive.infolist()}
         header = _header(raw, known)

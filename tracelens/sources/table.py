@@ -152,9 +152,7 @@ def _parquet(file: File) -> pq.ParquetFile:
         # a buffer that reads ahead holds all it ever read: in the end the whole file
         return pq.ParquetFile(file.path, metadata=about, read_dictionary=few, pre_buffer=False)
     except (pa.ArrowInvalid, OSError) as error:
-        raise InputError(
-            f"is no readable Parquet file: {error}", where=str(file.path), hint="write it again"
-        ) from error
+        raise InputError(f"is no readable Parquet file: {error}", where=file.where, hint="write it again") from error
 
 
 def _file_digest(file: File) -> tuple[int, int]:

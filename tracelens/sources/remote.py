@@ -1,0 +1,216 @@
+"""Files in object stores and behind other addresses that fsspec knows (``s3://``, ``gs://``, ``az://``, ``https://`` …).
+
+Each is copied to a temporary file before it is read, in ranges that are asked for again where they fail: memory is set
+by the range, and everything that can be read of a local file can be read of a remote one.
+"""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from glob import has_magic
+from pathlib import PurePosixPath
+from typing import IO, Any, TypeVar
+
+from tracelens.errors import InputError, did_you_mean
+
+T = TypeVar("T")
+
+RANGE = 8 << 20
+"""Bytes of a range."""
+
+TRIES = 4
+"""How often a range is asked for."""
+
+PATIENCE = 0.2
+"""Seconds before a range is asked for again; twice as many each time."""
+
+AT_ONCE = 4
+"""Files that are copied at a time."""
+
+ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:://|::)")
+INSTALL = "install the extra `cloud`: pip install -e '.[cloud]'"
+SETTINGS = "check the address, the credentials and the endpoint that the store's own library is set to"
+
+
+@dataclass(frozen=True, slots=True)
+class Remote:
+    """A remote file.
+
+    Attributes:
+        store: The file system of fsspec.
+        path: Its path there.
+        size: Bytes, None where the store does not say.
+        address: How it is called in messages, without credentials.
+        folder: The folder that was asked for; empty where none was.
+    """
+
+    store: Any
+    path: str
+    size: int | None
+    address: str
+    folder: str = ""
+
+
+def is_remote(part: str) -> bool:
+    """Whether an input is an address rather than a local path.
+
+    Example:
+        >>> is_remote("s3://bucket/a.jsonl"), is_remote("a/b.jsonl"), is_remote("sample:otlp")
+        (True, False, False)
+    """
+    return ADDRESS.match(part) is not None
+
+
+def plain(address: str) -> str:
+    """An address without credentials.
+
+    Example:
+        >>> plain("https://ann:secret@host/a.jsonl?signature=x")
+        'https://host/a.jsonl'
+    """
+    return re.sub(r"(?<=://)[^/@]*@", "", address).partition("?")[0]
+
+
+def find_remote(part: str, readable: Callable[[str], bool]) -> list[Remote]:
+    """The files that an address names: itself, those that match a glob, or those in a folder.
+
+    Args:
+        part: The address.
+        readable: Says of a name in a folder whether it may be read.
+
+    Raises:
+        InputError: The store cannot be reached or does not know the file, or fsspec is not there.
+    """
+    store, path = _store(part)
+    protocol = f"{part.partition('://')[0]}://" if "://" in part else ""
+
+    def made(name: str, about: dict[str, Any], folder: str = "") -> Remote:
+        size = about.get("size")
+        shown = name if "://" in name else f"{protocol}{name}"
+        return Remote(store, name, size if isinstance(size, int) else None, plain(shown), folder)
+
+    if has_magic(path):
+        matches = _asked(part, lambda: store.glob(path, detail=True))
+        found = [made(name, about) for name, about in sorted(matches.items()) if about.get("type") != "directory"]
+        if not found:
+            raise InputError("no file matches", where=plain(part), hint="check the pattern, and quote it in a shell")
+        return found
+    about = _asked(part, lambda: store.info(path))
+    if about.get("type") != "directory":
+        return [made(path, about)]
+    inside = _asked(part, lambda: store.find(path, detail=True))
+    found = [made(name, each, path) for name, each in sorted(inside.items()) if readable(PurePosixPath(name).name)]
+    if not found:
+        raise InputError("no file in this folder that can be read", where=plain(part), hint="name a file, or a glob")
+    return found
+
+
+def _store(part: str) -> tuple[Any, str]:
+    """The file system of an address, and the path in it."""
+    try:
+        import fsspec
+    except ImportError as error:
+        raise InputError("reading from addresses needs fsspec", where=plain(part), hint=INSTALL) from error
+    try:
+        store, path = fsspec.core.url_to_fs(part)
+    except ImportError as error:
+        raise InputError(f"a library is missing: {error}", where=plain(part), hint=INSTALL) from error
+    except ValueError as error:
+        scheme = part.partition(":")[0]
+        hint = did_you_mean(scheme, fsspec.available_protocols()) or SETTINGS
+        raise InputError(f"no such kind of address: {error}", where=plain(part), hint=hint) from error
+    store.invalidate_cache()  # listings are remembered across calls
+    return store, str(path)
+
+
+def _asked(part: str, question: Callable[[], T]) -> T:
+    """The answer of a store, its errors as ours: every store has errors of its own."""
+    try:
+        return question()
+    except FileNotFoundError as error:
+        raise InputError("no such file", where=plain(part), hint="check the address") from error
+    except Exception as error:
+        raise InputError(f"cannot be read: {_words(error)}", where=plain(part), hint=SETTINGS) from error
+
+
+def _words(error: BaseException) -> str:
+    return f"{type(error).__name__}: {plain(str(error))}"[:300]
+
+
+def copies(files: list[Remote]) -> Iterator[IO[bytes]]:
+    """Temporary copies of remote files, in order; a copy goes when it is closed.
+
+    Raises:
+        InputError: A file cannot be read.
+    """
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="tracelens-copy") as pool:
+        yield from pool.map(_copy, files)
+
+
+def _copy(file: Remote) -> IO[bytes]:
+    copy = tempfile.NamedTemporaryFile(prefix="tracelens-")  # noqa: SIM115  it stays as long as the file is needed
+    try:
+        for part in _ranges(file) if file.size is not None else _stream(file):
+            copy.write(part)
+        copy.flush()
+    except OSError as error:
+        copy.close()
+        raise InputError(f"cannot be copied: {error.strerror or error}", where=file.address) from error
+    return copy
+
+
+def _ranges(file: Remote) -> Iterator[bytes]:
+    """A file range by range."""
+    at, size = 0, file.size or 0
+    while at < size:
+        end = min(at + RANGE, size)
+        yield _range(file, at, end)
+        at = end
+
+
+def _range(file: Remote, start: int, end: int) -> bytes:
+    """The bytes of a range, asked for again where the store fails or gives too few."""
+    for k in range(TRIES):
+        if k:
+            time.sleep(PATIENCE * 2 ** (k - 1))
+        try:
+            got = bytes(file.store.cat_file(file.path, start=start, end=end))
+        except (FileNotFoundError, PermissionError) as error:
+            raise InputError(f"cannot be read: {_words(error)}", where=file.address, hint=SETTINGS) from error
+        except Exception as error:  # noqa: BLE001  every store has errors of its own
+            problem = _words(error)
+            continue
+        if len(got) == end - start:
+            return got
+        problem = f"{len(got):,} of {end - start:,} bytes came"
+    raise InputError(
+        f"cannot be read at byte {start:,}, asked {TRIES} times: {problem}", where=file.address, hint=SETTINGS
+    )
+
+
+def _stream(file: Remote) -> Iterator[bytes]:
+    """A file of unknown size, from its beginning to its end."""
+    with _asked(file.address, lambda: file.store.open(file.path, "rb")) as opened:
+        while part := _asked(file.address, lambda: opened.read(RANGE)):
+            yield part
+
+
+def names_of(files: list[Remote]) -> list[str]:
+    """The names of remote files: relative to the folder that was asked for, else to the one that all share.
+
+    Example:
+        >>> some = [Remote(None, f"bucket/runs/{name}", 1, "") for name in ("a.jsonl", "x/b.jsonl")]
+        >>> names_of(some)
+        ['a.jsonl', 'x/b.jsonl']
+    """
+    parents = [PurePosixPath(file.folder) if file.folder else PurePosixPath(file.path).parent for file in files]
+    parts = [parent.parts for parent in parents]
+    shared = 0
+    while parts and all(len(each) > shared and each[shared] == parts[0][shared] for each in parts):
+        shared += 1
+    return ["/".join(PurePosixPath(file.path).parts[shared:]) for file in files]
