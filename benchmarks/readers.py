@@ -47,6 +47,13 @@ class Reader:
 READERS = (
     Reader("native", ("native-1", "native-2")),
     Reader("chat", ("chat-1",)),
+    Reader("responses", ("resp_shelf1", "shelf-2")),
+    Reader("anthropic", ("shelf-1", "msg_shelf2")),
+    Reader("google", ("shelf-1",)),
+    Reader("langchain", ("shelf-1", "shelf-2", "shelf-3")),
+    Reader("pydantic-ai", ("shelf-1",)),
+    Reader("azure-evaluation", ("shelf-1",)),
+    Reader("claude-code", ("shelf-session",)),
     Reader("otlp", ("0af7651916cd43dd8448eb211c80319c",)),
 )
 """What is measured: formats of JSON lines."""

@@ -176,13 +176,32 @@ class Found:
 
     def taken(self, rows: npt.NDArray[np.integer[Any]]) -> Found:
         """Those rows, in that order; their parents stay what they were."""
-        taken = [Cells(c.raw[rows], c.start[rows], c.end[rows]) for c in self.columns]
-        return Found(self.data, self.table, self.parent[rows], taken)
+        return _Taken(self, rows)
 
     def without(self, keep: npt.NDArray[np.bool_], parent: npt.NDArray[np.int32]) -> Found:
         """The rows that ``keep`` says, with the given new parents of those rows."""
         kept = [Cells(c.raw[keep], c.start[keep], c.end[keep]) for c in self.columns]
         return Found(self.data, self.table, parent, kept)
+
+
+class _Taken(Found):
+    """Some rows of a table, of which a column is taken when somebody asks for it."""
+
+    def __init__(self, whole: Found, rows: npt.NDArray[np.integer[Any]]) -> None:
+        super().__init__(whole.data, whole.table, whole.parent[rows], [])
+        self._whole, self._rows = whole, rows
+        self._known: dict[str, Cells] = {}
+
+    def cells(self, name: str) -> Cells:
+        """The cells of a column by name."""
+        if name not in self._known:
+            whole = self._whole.cells(name)
+            self._known[name] = Cells(whole.raw[self._rows], whole.start[self._rows], whole.end[self._rows])
+        return self._known[name]
+
+    def taken(self, rows: npt.NDArray[np.integer[Any]]) -> Found:
+        """Some of these rows."""
+        return _Taken(self._whole, self._rows[rows])
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from tracelens.sources.talk import (
     chosen,
     contents,
     is_in,
+    spread,
 )
 
 ASKING = ("function_call", "custom_tool_call", "computer_call", "local_shell_call", "shell_call", "apply_patch_call")
@@ -147,7 +148,9 @@ def call_columns(item: Found, given: Found, rows: I64) -> dict[str, Any]:
     free = is_in(kind, "custom_tool_call")
     arguments, form = _arguments(mine, free)
     own = ~mine.has("output", NONE, NULL) & served
-    result = pc.if_else(pa.array(own), contents(item, given, rows, "output"), pa.scalar(None, TEXT))
+    result = pa.nulls(rows.size, TEXT)
+    if own.any():
+        result = spread(contents(item, given, rows[own], "output"), own)
     name = _names(mine, kind)
     return {
         "name": name,
@@ -175,8 +178,10 @@ def _names(mine: Found, kind: pa.Array) -> pa.Array:
             pc.binary_join_element_wise(space, name, pa.scalar(".", TEXT)),
         )
         name = pc.coalesce(whole, name)
-    typed = pc.replace_substring_regex(kind, r"_call$", "")
-    return pc.if_else(pa.array(is_in(kind, "function_call", "custom_tool_call", "mcp_call", APPROVAL)), name, typed)
+    own = is_in(kind, "function_call", "custom_tool_call", "mcp_call", APPROVAL)
+    if own.all():
+        return name
+    return pc.if_else(pa.array(own), name, pc.replace_substring_regex(kind, r"_call$", ""))
 
 
 def _arguments(mine: Found, free: Mask) -> tuple[pa.Array, npt.NDArray[np.uint8]]:

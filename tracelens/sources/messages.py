@@ -245,6 +245,4 @@ def as_messages(line: Found, rows: Mask, like: Found) -> Found:
     """Records that are themselves a message, as rows of the messages' table."""
     some = np.flatnonzero(rows)
     taken = line.taken(some)
-    first = line.table.columns
-    cells = [taken.columns[first[name] - line.table.first] for name in like.table.columns]
-    return Found(line.data, like.table, some.astype(np.int32), cells)
+    return Found(line.data, like.table, some.astype(np.int32), [taken.cells(name) for name in like.table.columns])
