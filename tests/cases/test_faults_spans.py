@@ -7,6 +7,7 @@ import pytest
 import tracelens as tl
 from tests.run.scoring import by_trace, pair_counts
 from tests.sources.otlp_writer import chat, line, log, span, tool
+from tracelens.run.score import score_run
 
 ROUTE = {"from": "OSL", "to": "BGO"}
 
@@ -153,3 +154,18 @@ def test_content_in_a_file_of_logs_counts(tmp_path):
     )
     assert pair_counts(of(results))["exact"] == 1
     assert results.runs["n_records"].to_list() == [3]
+
+
+def test_tables_are_the_same_bytes_whatever_the_threads_and_blocks(tmp_path):
+    spans = [[MESSAGE | {"traceId": f"{k:032x}"}, SPAN | {"traceId": f"{k:032x}"}] for k in range(1, 12)]
+    lines = [line(pair[1]) for pair in spans[::-1]] + [line(*[pair[0] for pair in spans])]
+    path = tmp_path / "spans.jsonl"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    suite = tl.Suite.from_dict({"name": "s"})
+    runs = [
+        score_run(path, suite, out=tmp_path / str(threads), threads=threads, block_size=size)
+        for threads, size in ((1, 1 << 24), (3, 5000))
+    ]
+    one, two = ({file.name: file.read_bytes() for file in run.glob("*.parquet")} for run in runs)
+    assert runs[0].name == runs[1].name
+    assert one == two

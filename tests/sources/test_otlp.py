@@ -1,5 +1,6 @@
 """Spans as OTLP/JSON: one call is one row, whatever tells of it, in whatever dialect and order."""
 
+import gzip
 import json
 import random
 
@@ -381,6 +382,7 @@ def test_arguments_that_were_no_json_come_out_of_what_stands_for_them(tmp_path):
             "no such flight",
         ),
         ({"status": {"code": 1}}, "ok", None),
+        ({"status": {"code": "STATUS_CODE_ERROR", "message": "boom"}}, "error", "boom"),
         ({}, "ok", None),
         ({"end": 0, "endTimeUnixNano": 0}, None, None),
     ],
@@ -431,7 +433,7 @@ def test_lines_without_agents_are_told_apart(tmp_path):
         '{"resourceMetrics": []}',
         '{"other": 1}',
         line({"spanId": "01"}),
-        line({"traceId": TRACE}),
+        line({"traceId": TRACE, "spanId": ""}),
         "",
     ]
     found = batches(write(tmp_path, lines, "spans.jsonl"))
@@ -503,3 +505,18 @@ def test_whatever_is_written_as_spans_is_read_back(tmp_path, traces, structured,
 def message_of(call_id, name, arguments):
     part = {"type": "tool_call", "name": name, "arguments": arguments}
     return [{"role": "assistant", "parts": [part if call_id is None else {**part, "id": call_id}]}]
+
+
+def test_arrays_documents_and_archives_hold_the_same(tmp_path):
+    lines = [line(chat(1, None, 0, ("k", "look", ROUTE))), line(tool(2, 1, 5, tool="look", call_id="k"))]
+    wanted = told(read(tmp_path, *lines), "name", "arguments", "status")
+    (tmp_path / "array.json").write_text("[" + ",\n".join(lines) + "]", encoding="utf-8")
+    whole = {"resourceSpans": [part for each in lines for part in json.loads(each)["resourceSpans"]]}
+    (tmp_path / "document.json").write_text(json.dumps(whole, indent=2), encoding="utf-8")
+    (tmp_path / "spans.jsonl.gz").write_bytes(gzip.compress("\n".join(lines).encode()))
+    for name in ("array.json", "document.json", "spans.jsonl.gz"):
+        found = {"calls": [row for batch in batches(tmp_path / name) for row in batch.calls.to_pylist()]}
+        assert told(found, "name", "arguments", "status") == wanted, name
+    every = batches(tmp_path)
+    assert sum(batch.calls.num_rows for batch in every) == 1
+    assert sum(batch.n_merged for batch in every) == 6

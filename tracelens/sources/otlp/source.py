@@ -120,7 +120,8 @@ class Otlp(GatheredSource):
         is_log = np.arange(start.size) >= span.n
         no_trace = ~valid(keys) | numbers(pc.fill_null(pc.equal(keys, ""), False)).astype(np.bool_)
         no_id = ~no_trace & ~is_log
-        no_id[: span.n] &= ~span.has("id", STRING)
+        cell = span.cells("id")
+        no_id[: span.n] &= ~span.has("id", STRING) | (cell.start == cell.end)
         for mask, why in ((no_trace, NO_TRACE), (no_id, NO_ID)):
             for row in np.flatnonzero(mask):
                 rejects.add(int(of_line[row]), why, int(start[row]))

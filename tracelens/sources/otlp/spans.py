@@ -214,7 +214,7 @@ def read_spans(pieces: Pieces) -> tuple[Spans, int]:
         start, end = np.where(log, time, start), np.where(log, time, end)
         kind[log] = OTHER
     end = np.where((end > 0) & (end < start), start, end)
-    code = numbers(span.integer("code"), default=0).astype(np.int64)
+    code = _codes(span)
     kept = Pieces(pieces.block, found, pieces.number[keep], pieces.trace[keep], pieces.keys, pieces.digests[keep])
     spans = Spans(
         span.n, kept, found, trace, log, scopes, service, attributes, events, event.parent.astype(np.int64),
@@ -222,6 +222,16 @@ def read_spans(pieces: Pieces) -> tuple[Spans, int]:
         code, name,
     )  # fmt: skip
     return spans, merged
+
+
+def _codes(span: Found) -> I64:
+    """int64[n]: status codes, as numbers or by the names that some exporters write."""
+    code = numbers(span.integer("code"), default=0).astype(np.int64)
+    if span.has("code", STRING).any():
+        said = span.text("code")
+        for number, names in enumerate((("1", "OK", "STATUS_CODE_OK"), ("2", "ERROR", "STATUS_CODE_ERROR")), 1):
+            code[np.flatnonzero(pc.is_in(said, pa.array(names, TEXT)).to_numpy(zero_copy_only=False))] = number
+    return code
 
 
 def _labels(pieces: Pieces) -> tuple[I64, pa.Array, Mask]:
