@@ -15,7 +15,7 @@ from tracelens.results import page
 from tracelens.run import score as engine_module
 from tracelens.store import RunWriter
 from tracelens.store.sqlfiles import sql_files
-from tracelens.tables import STORED_TABLES
+from tracelens.tables import QUERIED_TABLES, STORED_TABLES
 
 
 @pytest.fixture(scope="module")
@@ -46,11 +46,11 @@ def test_version_and_help(tl):
     assert tl("--version")[:2] == (0, f"{__version__}\n")
     code, out, _ = tl("--help")
     assert code == 0
-    assert all(f"│ {name} " in out for name in ("demo", "init", "lint", "score", "rescore", "explain", "sql", "gate"))
+    assert all(f"│ {name} " in out for name in ("demo", "init", "lint", "score", "rescore", "explain", "sql", "gate", "queue"))
 
 
 @pytest.mark.parametrize(
-    "name", ["demo", "init", "lint", "score", "rescore", "explain", "sql", "gate", "export", "prune", "schema"]
+    "name", ["demo", "init", "lint", "score", "rescore", "explain", "sql", "gate", "queue", "verdicts", "export", "prune", "schema"]
 )
 def test_every_command_explains_itself(tl, name):
     code, out, _ = tl(name, "--help")
@@ -303,7 +303,7 @@ def test_prune(tl, tmp_path):
 def test_schema(tl):
     assert json.loads(tl("schema")[1])["title"] == "TraceLens suite"
     assert "| `accuracy_optimal` | DOUBLE | 0..1 |" in tl("schema", "--tables")[1]
-    assert list(json.loads(tl("schema", "--tables", "--json")[1])) == list(STORED_TABLES)
+    assert list(json.loads(tl("schema", "--tables", "--json")[1])) == list(QUERIED_TABLES)
 
 
 def test_a_folder_without_runs_is_code_3(tl, tmp_path):

@@ -41,6 +41,8 @@ _COMMANDS = (
     ("report", "report:report", "Write a report about a run, or about some days."),
     ("gate", "gate:gate", "Say whether a run may pass, alone and beside a base run."),
     ("nightly", "nightly:nightly", "Take new traces, report the day, raise alerts."),
+    ("queue", "judge:queue", "Write what a judge must look at, also as batch requests."),
+    ("verdicts", "judge:verdicts", "Read the judge's answers."),
     ("export", "store:export", "Copy the results into a DuckDB file, CSV, Parquet or Arrow."),
     ("prune", "store:prune", "Remove old runs."),
     ("schema", "suites:schema", "Print the JSON Schema of the suite file, or what every column means."),

@@ -32,6 +32,7 @@ def export(
         force: Replace files that exist.
     """
     from tracelens import store
+    from tracelens.tables import QUERIED_TABLES
 
     wanted: list[tuple[store.Form, Path | None]] = [
         ("duckdb", duckdb), ("csv", csv), ("parquet", parquet), ("arrow", arrow)
@@ -40,9 +41,7 @@ def export(
         raise UsageError("nothing says what to make", hint="give --duckdb FILE, or --csv, --parquet or --arrow FOLDER")
     for form, to in wanted:
         if to is not None:
-            for file in store.export(
-                results, to, form=form, names=tuple(table or store.STORED_TABLES), overwrite=force
-            ):
+            for file in store.export(results, to, form=form, names=tuple(table or QUERIED_TABLES), overwrite=force):
                 print(file)
 
 

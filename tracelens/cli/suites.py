@@ -95,12 +95,12 @@ def schema(*, tables: bool = False, json: bool = False) -> None:
         tables: Print instead what every table and column of the results means, as Markdown.
         json: Print the tables as JSON.
     """
-    from tracelens.tables import STORED_TABLES, describe, describe_dialects, markdown, markdown_dialects
+    from tracelens.tables import QUERIED_TABLES, describe, describe_dialects, markdown, markdown_dialects
 
     if tables and json:
-        print_json({name: describe(name) for name in STORED_TABLES} | {"dialects": describe_dialects()})
+        print_json({name: describe(name) for name in QUERIED_TABLES} | {"dialects": describe_dialects()})
     elif tables:
-        sys.stdout.write("\n".join([*map(markdown, STORED_TABLES), markdown_dialects()]))
+        sys.stdout.write("\n".join([*map(markdown, QUERIED_TABLES), markdown_dialects()]))
     else:
         from tracelens.suite.editor import suite_json_schema
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracelens.errors import path_of
-from tracelens.store.layout import run_folders, run_info, table_file
+from tracelens.store.layout import VERDICTS, run_folders, run_info, table_file, verdict_files
 from tracelens.store.objects import STORED, quoted, statements
 from tracelens.tables import STORED_TABLES, dialect_comments, table
 from tracelens.tables.model import SQL_DTYPES
@@ -81,6 +81,8 @@ def attach_runs(connection: duckdb.DuckDBPyConnection, folders: Sequence[Path], 
     for name in STORED_TABLES:
         files = [table_file(folder.resolve(), name) for folder, rows in kept.items() if name in rows]
         connection.execute(f"CREATE VIEW {schema}.{name} AS ({_over_files(connection, name, files)})")
+    said = [file for folder in folders for file in verdict_files(folder)]
+    connection.execute(f"CREATE VIEW {schema}.{VERDICTS} AS ({_over_files(connection, VERDICTS, said)})")
 
 
 def _over_files(connection: duckdb.DuckDBPyConnection, name: str, files: Sequence[Path]) -> str:

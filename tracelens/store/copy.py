@@ -7,7 +7,7 @@ import uuid
 from pathlib import Path
 
 from tracelens.errors import StoreError
-from tracelens.store.layout import PARTIAL, RUNS
+from tracelens.store.layout import PARTIAL, RUNS, verdict_files, verdict_folder
 from tracelens.store.locks import FolderLock
 from tracelens.store.reader import Run
 
@@ -43,6 +43,8 @@ def copy_run(run: Run, results: Path) -> Path:
         lock = FolderLock(hidden)
         try:
             shutil.copytree(run.folder, hidden)
+            if verdict_files(run.folder):
+                shutil.copytree(verdict_folder(run.folder), verdict_folder(target), dirs_exist_ok=True)
             hidden.rename(target)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)

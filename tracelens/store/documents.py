@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tracelens.store.objects import documented
 from tracelens.store.sqlfiles import sql_files
-from tracelens.tables import STORED_TABLES
+from tracelens.tables import QUERIED_TABLES
 
 if TYPE_CHECKING:
     import duckdb
@@ -62,9 +62,9 @@ def describe_all(connection: duckdb.DuckDBPyConnection) -> list[Described]:
     for view, *column in connection.execute(_COLUMNS).fetchall():
         columns.setdefault(view, []).append((column[0], column[1], column[2]))
     comments = dict(connection.execute(_VIEWS).fetchall())
-    order = [*STORED_TABLES, *sorted(comments.keys() - set(STORED_TABLES))]
+    order = [*QUERIED_TABLES, *sorted(comments.keys() - set(QUERIED_TABLES))]
     views = [
-        Described(name, KINDS[name not in STORED_TABLES], name, comments[name], tuple(columns.get(name, ())))
+        Described(name, KINDS[name not in QUERIED_TABLES], name, comments[name], tuple(columns.get(name, ())))
         for name in order
     ]
     macros = []

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from tracelens.errors import StoreError, UsageError, counted, did_you_mean, path_of
 from tracelens.store.connection import connect
 from tracelens.store.objects import STORED, quoted, statements
-from tracelens.tables import STORED_TABLES, dialect_comments, sql_comments
+from tracelens.tables import QUERIED_TABLES, dialect_comments, sql_comments
 
 if TYPE_CHECKING:
     import duckdb
@@ -30,7 +30,7 @@ def export(
     to: str | Path,
     *,
     form: Form = "duckdb",
-    names: tuple[str, ...] = STORED_TABLES,
+    names: tuple[str, ...] = QUERIED_TABLES,
     overwrite: bool = False,
 ) -> list[Path]:
     """Copy results out of a results folder.
@@ -107,10 +107,10 @@ def _to_duckdb(path: Path, to: Path) -> Path:
     with connect(path) as connection:
         connection.execute(f"ATTACH {quoted(str(part))} AS exported (STORAGE_VERSION {quoted(STORAGE_VERSION)})")
         connection.execute(f"CREATE SCHEMA exported.{STORED}")
-        for table in STORED_TABLES:
+        for table in QUERIED_TABLES:
             connection.execute(f"CREATE TABLE exported.{STORED}.{table} AS FROM memory.{STORED}.{table}")
         connection.execute("USE exported")
-        for table in STORED_TABLES:
+        for table in QUERIED_TABLES:
             for statement in sql_comments(table, kind="TABLE", relation=f"{STORED}.{table}"):
                 connection.execute(statement)
         for statement in statements():

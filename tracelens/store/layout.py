@@ -11,6 +11,8 @@ from tracelens.errors import StoreError, did_you_mean
 
 RUNS = "runs"
 """Folder of the runs inside a results folder."""
+VERDICTS = "verdicts"
+"""Folder beside the runs of what judges said, a folder a run."""
 INFO = "run.json"
 """File that makes a run folder complete; it is written last."""
 PARTIAL = ".partial-"
@@ -20,6 +22,16 @@ PARTIAL = ".partial-"
 def table_file(folder: Path, table: str) -> Path:
     """Where a run folder keeps a table."""
     return folder / f"{table}.parquet"
+
+
+def verdict_folder(run: Path) -> Path:
+    """Where what judges said of a run is kept."""
+    return run.resolve().parent.parent / VERDICTS / run.name
+
+
+def verdict_files(run: Path) -> list[Path]:
+    """The files of what judges said of a run, in the order in which they were read."""
+    return sorted(verdict_folder(run).glob("*.parquet"))
 
 
 def is_run(folder: Path) -> bool:

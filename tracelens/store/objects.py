@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tracelens.errors import InternalError
 from tracelens.store.sqlfiles import sql_files
-from tracelens.tables import STORED_TABLES, sql_comments
+from tracelens.tables import QUERIED_TABLES, sql_comments
 
 STORED = "stored"
 """Schema of the plain tables; the views of the main schema are made from them."""
@@ -64,11 +64,11 @@ def _macros(*, gives_table: bool) -> Iterator[str]:
 def view_statements() -> Iterator[str]:
     """The statements that make the views: one over each plain table, then those of sql/views, with comments."""
     files = dict(sql_files("views"))
-    for each in STORED_TABLES:
+    for each in QUERIED_TABLES:
         yield f"CREATE VIEW {each} AS {files.get(each, f'FROM {STORED}.{each}')}"
         yield from sql_comments(each)
         yield from (_comments(each, files[each])[1:] if each in files else ())
-    for name in _ordered({name: text for name, text in files.items() if name not in STORED_TABLES}):
+    for name in _ordered({name: text for name, text in files.items() if name not in QUERIED_TABLES}):
         yield f"CREATE VIEW {name} AS {files[name]}"
         yield from _comments(name, files[name])
 

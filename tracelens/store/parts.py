@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tracelens.store.connection import attach_runs, empty_connection
 from tracelens.store.objects import STORED, quoted, statements
-from tracelens.tables import STORED_TABLES, TABLES
+from tracelens.tables import QUERIED_TABLES, TABLES
 
 if TYPE_CHECKING:
     import duckdb
@@ -71,7 +71,7 @@ def connect_parts(parts: Sequence[Part], *, timezone: str = "UTC") -> duckdb.Duc
         if not part.whole:
             connection.execute(_chosen(part))
     connection.execute(f"CREATE SCHEMA {STORED}")
-    for name in STORED_TABLES:
+    for name in QUERIED_TABLES:
         rows = " UNION ALL BY NAME ".join(f"({_rows(part, name)})" for part in parts)
         connection.execute(f"CREATE VIEW {STORED}.{name} AS {rows}")
     for statement in statements():

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from tracelens.errors import UsageError
-from tracelens.store.layout import INFO, PARTIAL
+from tracelens.store.layout import INFO, PARTIAL, verdict_folder
 from tracelens.store.reader import Run, list_runs
 
 
@@ -48,6 +48,7 @@ def prune(path: str | Path, *, keep: int | None = None, older_than: timedelta | 
         run.folder.rename(hidden)
         (hidden / INFO).unlink()  # without it a killed prune cannot come back as a run
         shutil.rmtree(hidden)
+        shutil.rmtree(verdict_folder(run.folder), ignore_errors=True)
     return [run.run_id for run in gone]
 
 

@@ -48,10 +48,10 @@ def replay(run: Run, *, traces: int = TRACES) -> Iterator[Batch]:
         ...     list(replay(open_run(results)))
         []
     """
-    calls, expected, spans = (_Following(run, name) for name in ("calls", "expected", "spans"))
+    calls, expected, spans = (Following(run, name) for name in ("calls", "expected", "spans"))
     origin, done = _origin(run), 0
     rejects = _as(run.read("rejects"), columns.REJECTS)
-    for part in _frames(run, "traces", traces):
+    for part in frames(run, "traces", traces):
         numbers = part.select("trace_id").with_row_index("trace")
         records = _records(origin, done, part.height)
         done += part.height
@@ -87,11 +87,11 @@ def before(run: Run) -> Before | None:
     return None
 
 
-class _Following:
+class Following:
     """Reads a table that is in the order of traces, as far as the traces have come."""
 
     def __init__(self, run: Run, table: str) -> None:
-        self._frames = _frames(run, table, 32_768)
+        self._frames = frames(run, table, 32_768)
         self._rest: pl.DataFrame | None = None
         self._table = table
 
@@ -132,7 +132,7 @@ class _Following:
         return empty(self._table, without=["run_id"]).join(numbers, on="trace_id", how="left")
 
 
-def _frames(run: Run, table: str, rows: int) -> Iterator[pl.DataFrame]:
+def frames(run: Run, table: str, rows: int) -> Iterator[pl.DataFrame]:
     """A table in slices."""
     import polars as pl
 

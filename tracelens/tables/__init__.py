@@ -14,7 +14,7 @@ Example:
 from __future__ import annotations
 
 from tracelens.tables.border import check, conform, empty, polars_schema, schema
-from tracelens.tables.catalogue import STORED_TABLES, TABLES, column, table
+from tracelens.tables.catalogue import QUERIED_TABLES, STORED_TABLES, TABLES, column, table
 from tracelens.tables.documents import (
     describe,
     describe_dialects,
@@ -28,6 +28,7 @@ from tracelens.tables.traces import PAIRINGS, SCORES
 
 __all__ = [
     "PAIRINGS",
+    "QUERIED_TABLES",
     "SCORES",
     "STORED_TABLES",
     "TABLES",

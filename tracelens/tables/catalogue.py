@@ -5,14 +5,17 @@ from __future__ import annotations
 from tracelens.errors import InternalError, did_you_mean
 from tracelens.tables.batch import BATCH_FINDINGS
 from tracelens.tables.model import Column, Table
-from tracelens.tables.rows import STORED
+from tracelens.tables.rows import STORED, VERDICTS
 from tracelens.tables.traces import TRACES
 
-TABLES: dict[str, Table] = {each.name: each for each in (TRACES, *STORED, BATCH_FINDINGS)}
+TABLES: dict[str, Table] = {each.name: each for each in (TRACES, *STORED, VERDICTS, BATCH_FINDINGS)}
 """Every table by name, those of a run folder first."""
 
 STORED_TABLES: tuple[str, ...] = tuple(name for name, each in TABLES.items() if each.stored)
 """Names of the tables that a run folder holds."""
+
+QUERIED_TABLES: tuple[str, ...] = (*STORED_TABLES, VERDICTS.name)
+"""Names of the tables that a query can name: those, and what stands beside the runs."""
 
 
 def table(name: str) -> Table:

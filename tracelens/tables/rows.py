@@ -341,5 +341,33 @@ SPANS = Table(
 )
 """Timed steps."""
 
+VERDICTS = Table(
+    "verdicts",
+    "one row per answer of a judge about a trace, as `tracelens verdicts` read them",
+    ("run_id", "batch", "line"),
+    (
+        RUN_ID,
+        TRACE_ID,
+        Column("batch", "i32", "which reading of answers it came with", unit="from 1"),
+        Column("line", "i64", "line of the file of answers", unit="from 1"),
+        Column("judge", "str", "model or person that answered", null="not told", few=True),
+        Column("verdict", "str", "pass, fail or unclear", null="no usable answer, see `problem`", few=True),
+        Column("reason", "str", "why, as the judge says", null="not told"),
+        Column("answers", "str", "answers to the single questions, JSON text", null="not told"),
+        Column("problem", "str", "why the answer cannot be used", null="it can"),
+        Column("input_tokens", "i64", "tokens that the judge read", null="not told", unit="tokens"),
+        Column("output_tokens", "i64", "tokens that the judge wrote", null="not told", unit="tokens"),
+        Column(
+            "cost",
+            "f64",
+            "cost as told, or the tokens at the suite's price",
+            null="not told, and tokens or price are not known",
+            unit="currency of the suite",
+        ),
+    ),
+    stored=False,
+)
+"""What judges said; it stands beside the runs, which never change."""
+
 STORED = (CALLS, EXPECTED, PAIRS, ARGUMENT_DIFFS, STEPS, FINDINGS, STATE_RESULTS, REJECTS, RUNS, SPANS)
 """All of them, `traces` aside."""
