@@ -12,7 +12,8 @@ a fenced block is meant is said by the words behind its three ticks:
 - ``sh setup``: commands that make an environment; a test runs them in a copy of the checkout.
 - ``diff``: lines that stand in the file named above them; a test looks for them.
 
-Between ``<!-- finding:start -->`` and ``<!-- finding:end -->`` stands what the notebook about tau-bench found.
+Between ``<!-- finding:start -->`` and ``<!-- finding:end -->`` stands what the notebook about tau-bench found, between
+``<!-- views:start -->`` and ``<!-- views:end -->`` what the views of sql/ are.
 """
 
 import argparse
@@ -29,10 +30,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracelens.store.objects import documented
+from tracelens.store.sqlfiles import sql_files
+from tracelens.tables import STORED_TABLES
+
 ROOT = Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 NOTEBOOK = ROOT / "notebooks" / "tau_bench.ipynb"
 FINDING = ("<!-- finding:start -->\n", "<!-- finding:end -->")
+VIEWS = ("<!-- views:start -->\n", "<!-- views:end -->")
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -162,9 +168,28 @@ def finding() -> str:
 
 def renew(page: str, folder: Path) -> str:
     """The page with everything that is generated made anew, but for the table of the benchmarks."""
-    head, rest = page.split(FINDING[0], 1)
-    tail = rest.split(FINDING[1], 1)[1]
-    return run(f"{head}{FINDING[0]}{finding()}{FINDING[1]}{tail}", folder)
+    for (start, end), text in ((FINDING, finding()), (VIEWS, views())):
+        head, rest = page.split(start, 1)
+        page = f"{head}{start}{text}{end}{rest.split(end, 1)[1]}"
+    return run(page, folder)
+
+
+def views() -> str:
+    """The table of views and of macros that give a table, from the comments of their files.
+
+    Example:
+        >>> "| `pass_at_k(k)` | One row per run and case with a trial that was scored" in views()
+        True
+    """
+    lines = ["| view or macro | what a row is |", "|---|---|"]
+    for kind in ("views", "macros"):
+        for name, text in sql_files(kind):
+            of = documented(name, text)
+            if of.gives_table and name not in STORED_TABLES:
+                sentences = re.split(r"(?<=\.) (?=[A-Z(])", of.comment)
+                said = " ".join(sentences[: 2 if len(sentences[0]) < 60 else 1]).removesuffix(".")
+                lines.append(f"| `{name}{of.parameters}` | {said} |")
+    return "\n".join(lines) + "\n"
 
 
 def main(arguments: list[str] | None = None) -> int:

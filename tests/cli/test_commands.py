@@ -46,11 +46,28 @@ def test_version_and_help(tl):
     assert tl("--version")[:2] == (0, f"{__version__}\n")
     code, out, _ = tl("--help")
     assert code == 0
-    assert all(f"│ {name} " in out for name in ("demo", "init", "lint", "score", "rescore", "explain", "sql", "gate", "queue"))
+    assert all(
+        f"│ {name} " in out for name in ("demo", "init", "lint", "score", "rescore", "explain", "sql", "gate", "queue")
+    )
 
 
 @pytest.mark.parametrize(
-    "name", ["demo", "init", "lint", "score", "rescore", "explain", "sql", "gate", "queue", "verdicts", "export", "prune", "schema"]
+    "name",
+    [
+        "demo",
+        "init",
+        "lint",
+        "score",
+        "rescore",
+        "explain",
+        "sql",
+        "gate",
+        "queue",
+        "verdicts",
+        "export",
+        "prune",
+        "schema",
+    ],
 )
 def test_every_command_explains_itself(tl, name):
     code, out, _ = tl(name, "--help")
@@ -303,7 +320,7 @@ def test_prune(tl, tmp_path):
 def test_schema(tl):
     assert json.loads(tl("schema")[1])["title"] == "TraceLens suite"
     assert "| `accuracy_optimal` | DOUBLE | 0..1 |" in tl("schema", "--tables")[1]
-    assert list(json.loads(tl("schema", "--tables", "--json")[1])) == list(QUERIED_TABLES)
+    assert list(json.loads(tl("schema", "--tables", "--json")[1])) == [*QUERIED_TABLES, "dialects"]
 
 
 def test_a_folder_without_runs_is_code_3(tl, tmp_path):

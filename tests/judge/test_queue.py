@@ -251,7 +251,7 @@ def test_the_commands(run, tmp_path, capsys):
     out, said = capsys.readouterr()
     assert out == f"{tmp_path / 'q.jsonl'}\n"
     assert "3 traces for the judge; about" in said
-    assert "2 of 5 judge calls avoided, about 16 tokens or 0.03" in said
+    assert "2 of 5 judge calls avoided, about 16 tokens or 0.032 in the currency" in said
     assert lines(tmp_path / "q.jsonl")[0]["body"]["model"] == "m"
     file = answers(tmp_path, openai("a", '{"verdict": "pass"}'), openai("c", "\x1b[31mno"), "{")
     assert main(["verdicts", folder, str(file)]) == 0

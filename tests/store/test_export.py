@@ -5,7 +5,7 @@ import pytest
 from tests.store.fake_run import fake_run
 from tracelens.errors import StoreError, UsageError
 from tracelens.store import connect, export
-from tracelens.tables import STORED_TABLES
+from tracelens.tables import QUERIED_TABLES
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +51,7 @@ def test_a_list_column_reaches_csv_as_text(results, tmp_path):
 
 
 def test_all_tables_by_default(results, tmp_path):
-    assert {each.stem for each in export(results, tmp_path, form="parquet")} == set(STORED_TABLES)
+    assert {each.stem for each in export(results, tmp_path, form="parquet")} == set(QUERIED_TABLES)
 
 
 def test_what_cannot_be_exported(results, tmp_path):

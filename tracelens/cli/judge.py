@@ -122,7 +122,7 @@ def _avoided(saved: dict[str, Any]) -> str:
     if saved["tokens_avoided"]:
         text += f", about {saved['tokens_avoided']:,} tokens"
     if saved["cost_avoided"]:
-        text += f" or {saved['cost_avoided']:.2f} in the currency of the suite"
+        text += f" or {saved['cost_avoided']:.4g} in the currency of the suite"
     if saved["cost_spent"]:
         text += f"; {saved['cost_spent']:.4g} spent on answers"
     return text
