@@ -59,7 +59,7 @@ QUESTIONS = [each for each in QUESTIONS if each[1] != "structure_errors"]
 
 
 @settings(max_examples=3)
-@given(st.lists(traces(), min_size=20, max_size=20))
+@given(st.lists(traces(), min_size=12, max_size=12))
 def test_every_dialect(given_traces):
     with tempfile.TemporaryDirectory() as folder:
         found = ask(Path(folder), given_traces, QUESTIONS)

@@ -11,7 +11,6 @@ import numpy as np
 from tracelens.kernels.canonical import enter_open
 from tracelens.kernels.containers import combined, live_children, sort_few
 from tracelens.kernels.digest import (
-    EMPTY_TRIE,
     R_EXACT,
     SEED_STRING,
     WAITS,
@@ -24,11 +23,11 @@ from tracelens.kernels.digest import (
     hash_word,
     trie_pointers,
 )
-from tracelens.kernels.fold import folds
-from tracelens.kernels.hash import hash_bytes, hash_key
+from tracelens.kernels.hash import hash_bytes
 from tracelens.kernels.numbers import hash_number
 from tracelens.kernels.scan import ESCAPED, NON_ASCII, NUMBER, OBJECT, STRING
 from tracelens.kernels.shred import Tape, tape_pointers
+from tracelens.kernels.uppers import upper_into
 from tracelens.kernels.words import byte_at, inlined, lean, pointer
 
 BOOLS_ARE_NUMBERS = 1
@@ -47,8 +46,6 @@ FLOAT_MARK = np.uint64(0x464C4F4154)
 
 SAFE_DIGITS = 15
 """Decimals of so many digits and their doubles are one to one."""
-
-_QUOTE_LIKE = (123, 91)
 
 
 @inlined
@@ -109,7 +106,11 @@ def plain_digest(
         flags = np.int64(tape.flags[e])
         if is_top and flavour & TOP_IS_FOLDED:
             if flags & (ESCAPED | NON_ASCII):
-                return np.uint64(0), np.uint64(0), False
+                size = upper_into(buf, start, end, flags, scratch, table)
+                if size < 0:
+                    return np.uint64(0), np.uint64(0), False
+                hi, lo = hash_bytes(scratch, 0, size, SEED_STRING)
+                return hi, lo, True
             hi, lo, _ = hash_folded(buf, start, end)
             return hi, lo, True
         first = byte_at(buf, start)
@@ -188,7 +189,7 @@ def digest_flavoured(
         flavour: what counts, added up.
         words: uint64[10], digests of the texts None, False, True, and of the numbers 0 and 1.
         trie: no rules.
-        table: int32, `fold.folds`.
+        table: int32, `uppers.uppers`; used where strings are folded.
         scratch: uint8, room for the longest text and padding.
         room: int64[2, m], scratch; m as large as the largest number of entries of a text.
         opened: out, open values, with 0 for a value within an argument and 1 for an argument.
@@ -262,6 +263,3 @@ def text_words() -> np.ndarray:
         else:
             out[2 * k : 2 * k + 2] = hash_number(padded, 0, len(word))
     return out
-
-
-__all__ = ["EMPTY_TRIE", "digest_flavoured", "finish_flavoured", "folds", "hash_key", "text_words"]

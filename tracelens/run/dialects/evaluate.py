@@ -66,10 +66,10 @@ class _Told:
         """Ask the formula, and the reference where it has to be."""
         dialect, params = request.dialect, request.params
         view = BulkView(lists, dialect, schema_errors)
-        view.refuse(lists.some(lists.a.malformed, "a"), MALFORMED)
+        view.refuse(lists.malformed, MALFORMED)
         refuses = dialect.reading.text == "refuses"
         if refuses:
-            view.refuse(lists.either(lists.a.text, lists.e.text), dialect.reading.complaint)
+            view.refuse(lists.with_text, dialect.reading.complaint)
         try:
             found = metric.formula(view, **params)
             eager = refuses or dialect.reading.others == "refuses"

@@ -26,8 +26,8 @@ from tracelens.kernels.flavours import (
     finish_flavoured,
     text_words,
 )
-from tracelens.kernels.fold import folds
 from tracelens.kernels.shred import Tape, shred
+from tracelens.kernels.uppers import uppers
 from tracelens.normalise.canonical import TIME_TAG, digest_texts, raw_texts, string_room
 
 U64 = npt.NDArray[np.uint64]
@@ -81,7 +81,8 @@ def _digested(data: npt.NDArray[np.uint8], tape: Tape, odd: B1, flavour: int) ->
     """Digest what the loop decides, then what it left open."""
     found, opened = _room(tape.kind.size, odd.size)
     room = np.empty((2, int(np.diff(tape.first).max(initial=0))), np.int64)
-    args = (data, tape, odd, flavour, text_words(), EMPTY_TRIE, folds(), string_room(tape), room, opened, found)
+    table = uppers() if flavour & TOP_IS_FOLDED else np.zeros(0, np.int32)
+    args = (data, tape, odd, flavour, text_words(), EMPTY_TRIE, table, string_room(tape), room, opened, found)
     count = digest_flavoured(*args)
     if count:
         texts = raw_texts(data, tape, opened.entry[:count]).to_pylist()

@@ -92,6 +92,16 @@ class Lists:
         return self.some(a, "a") | self.some(e, "e")
 
     @cached_property
+    def malformed(self) -> B1:
+        """bool[units]: those with an actual call that has no name."""
+        return self.some(self.a.malformed, "a")
+
+    @cached_property
+    def with_text(self) -> B1:
+        """bool[units]: those with arguments that are text by the sender's choice."""
+        return self.either(self.a.text, self.e.text)
+
+    @cached_property
     def unreadable(self) -> B1:
         """bool[units]: those with arguments that are no object and were captured."""
         known = np.isin(self.arguments.state, (S_OBJECT, S_EMPTY, S_NOT_CAPTURED, S_TRUNCATED))

@@ -137,7 +137,7 @@ class BulkView:
             view.looked, view = True, view.__dict__.get("_parent")
         lists = self._lists
         if self._dialect.reading.text == "keeps" and equality is not Equality.FOLDED:
-            self.doubtful |= lists.either(lists.a.text, lists.e.text)
+            self.doubtful |= lists.with_text
         return lists
 
     @property
