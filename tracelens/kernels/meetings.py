@@ -196,23 +196,24 @@ def fit_first(
 def compare_members(
     made: np.ndarray, wanted: np.ndarray, top_first: np.ndarray, top_count: np.ndarray, top: np.ndarray, out: np.ndarray
 ) -> None:
-    """In ``out`` (int64[pairs]) the number of arguments that are equal on both sides of a pair of rows."""
+    """In ``out`` (int64[pairs, 2]) how many arguments are equal, and how many are there, on both sides of pairs of rows."""
     members = pointer(top)
     for k in range(made.size):
         p, q = top_first[made[k]], top_first[wanted[k]]
         p_end, q_end = p + top_count[made[k]], q + top_count[wanted[k]]
-        equal = 0
+        equal, common = 0, 0
         while p < p_end and q < q_end:
             x, y = members[3 * p], members[3 * q]
             if x == y:
                 equal += members[3 * p + 1] == members[3 * q + 1] and members[3 * p + 2] == members[3 * q + 2]
+                common += 1
                 p += 1
                 q += 1
             elif x < y:
                 p += 1
             else:
                 q += 1
-        out[k] = equal
+        out[k, 0], out[k, 1] = equal, common
 
 
 @lean

@@ -19,6 +19,7 @@ from tracelens.kernels import meetings
 from tracelens.kernels.multiset import SMALL, multiset_scores
 from tracelens.kernels.sequence import sequence_scores
 from tracelens.run.dialects.lists import Lists
+from tracelens.run.dialects.similar import MOST_PAIRS, compare_rows, similarities
 
 B1 = npt.NDArray[np.bool_]
 I32 = npt.NDArray[np.int32]
@@ -286,10 +287,8 @@ class BulkView:
 
     def _compared(self, equality: Equality, made: I64, wanted: I64) -> I64:
         """Number of arguments that are equal on both sides of pairs of calls."""
-        lists, keys = self._look(), self._lists.keys(equality)
-        out = np.empty(made.size, np.int64)
-        meetings.compare_members(lists.a.row[made], lists.e.row[wanted], keys.top_first, keys.top_count, keys.top, out)
-        return out
+        lists = self._look()
+        return compare_rows(lists.keys(equality), lists.a.row[made], lists.e.row[wanted])[:, 0]
 
     def matched_arguments(self, equality: Equality) -> F64:
         """Shares of equal expected arguments, added up over positions."""
@@ -399,9 +398,16 @@ class BulkView:
         """Not for all at once."""
         raise ExoticError
 
-    def similarity(self, *, ordered: bool, inputs: bool, outputs: bool) -> F64:  # noqa: ARG002 - as in `View`
-        """Not for all at once."""
-        raise ExoticError
+    def similarity(self, *, ordered: bool, inputs: bool, outputs: bool) -> F64:
+        """Similarities of pairs added up."""
+        lists = self._look()
+        if outputs or not inputs or int((lists.n * lists.m).sum()) > MOST_PAIRS:
+            raise ExoticError
+        # where some call has no arguments at all, the library may refuse
+        blank = lists.either(lists.a.form <= columns.NULL, lists.e.form <= columns.NULL)
+        self.doubtful |= blank | lists.unreadable
+        code, _ = lists.call_codes(Equality.PYTHON, absent=self._dialect.reading.absent)
+        return similarities(lists, code, ordered=ordered)
 
     @property
     def same_outputs(self) -> B1:
