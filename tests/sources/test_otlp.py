@@ -520,3 +520,49 @@ def test_arrays_documents_and_archives_hold_the_same(tmp_path):
     every = batches(tmp_path)
     assert sum(batch.calls.num_rows for batch in every) == 1
     assert sum(batch.n_merged for batch in every) == 6
+
+
+@pytest.mark.parametrize(
+    ("asked", "told_by"),
+    [("llm.output_messages.0.message", "llm.input_messages.2.message"), ("gen_ai.completion.0", "gen_ai.prompt.2")],
+)
+def test_a_client_alone_tells_calls_and_results_in_messages(tmp_path, asked, told_by):
+    call = ".tool_call" if asked.startswith("llm") else ""
+    inner = ".function" if call else ""
+    mark = {"openinference__span__kind": "LLM"} if call else {"llm__request__type": "chat"}
+    first = {
+        f"{asked}.tool_calls.0{call}.id": "k1",
+        f"{asked}.tool_calls.0{call}{inner}.name": "look",
+        f"{asked}.tool_calls.0{call}{inner}.arguments": '{"n": 1}',
+    }
+    second = {
+        f"{told_by}.tool_call_id": "k1",
+        f"{told_by}.role": "tool",
+        f"{told_by}.content": "found it",
+        f"{asked}.content": "bye",
+    }
+    found = read(tmp_path, line(span(1, None, 0, **mark, **first), span(2, None, 9, **mark, **second)))
+    assert told(found, "name", "arguments", "status", "result") == [("look", '{"n": 1}', None, "found it")]
+    assert (found["traces"][0]["final_answer"], found["traces"][0]["llm_calls"]) == ("bye", 2)
+
+
+def test_tools_that_the_provider_ran_are_marked(tmp_path):
+    parts = [
+        {"type": "server_tool_call", "id": "s1", "name": "web_search", "arguments": {"q": "x"}},
+        {"type": "tool_call", "id": "k1", "name": "look", "arguments": {}},
+        {"type": "reasoning", "content": "hm"},
+        {"type": "tool_call_response", "id": "k0", "name": "look", "response": "old"},
+    ]
+    one = span(1, gen_ai__operation__name="chat", gen_ai__output__messages=[{"role": "assistant", "parts": parts}])
+    assert told(read(tmp_path, line(one)), "name", "kind") == [("web_search", "server"), ("look", None)]
+
+
+def test_a_malformed_entry_keeps_its_place(tmp_path):
+    parts = [
+        {"type": "tool_call", "id": "a", "name": "one"},
+        {"type": "tool_call", "id": "b"},
+        "junk",
+        {"type": "tool_call", "name": "two"},
+    ]
+    one = span(1, gen_ai__operation__name="chat", gen_ai__output__messages=[{"role": "assistant", "parts": parts}])
+    assert told(read(tmp_path, line(one)), "name", "malformed") == [("one", False), (None, True), ("two", False)]

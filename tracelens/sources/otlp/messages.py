@@ -59,7 +59,7 @@ LIST = Projection(
 """Messages as a list: parts of the conventions, ``tool_calls`` of OpenAI, blocks of others, or bare calls."""
 
 CALLS = ("tool_call", "tool-call", "function", "tool_use", "custom", "server_tool_call", "server_tool_use")
-"""Types of parts that are calls; a part without a type is one if it has a name."""
+"""Types of parts that are calls, malformed ones without a name; a part without a type is one if it has a name."""
 
 SERVER = ("server_tool_call", "server_tool_use")
 
@@ -217,7 +217,7 @@ def _listed(found: Projected, owner: I64) -> Columns:
     """Calls in lists of messages: parts, and messages that are calls themselves."""
     message, part = found["message"], found["part"]
     kind = part.text("type")
-    is_call = part.has("name", STRING) & (is_in(kind, *CALLS) | ~valid(kind))
+    is_call = is_in(kind, *CALLS) | (part.has("name", STRING) & ~valid(kind))
     bare = message.has("name", STRING)
     sizes = [int(np.count_nonzero(mask)) for mask in (is_call, bare)]
     parts, messages = np.flatnonzero(is_call), np.flatnonzero(bare)

@@ -253,8 +253,7 @@ def _spans(spans: Spans, ran: Executed, merged: Merged, agents: pa.Array, used: 
     counted = positions_in(group_offsets(merged.trace, spans.pieces.n_traces))
     with_span = merged.ran >= 0
     index[ran.span[merged.ran[with_span]]] = counted[with_span]
-    at = np.flatnonzero(~spans.is_log)
-    at = at[np.lexsort((at, spans.start[at], spans.trace[at]))]
+    at = spans.by_start[~spans.is_log[spans.by_start]]
     where = pa.array(at)
     start, end = spans.start[at], spans.end[at]
     status = np.where(spans.code[at] == 2, 1, np.where(spans.code[at] == 1, 0, -1))

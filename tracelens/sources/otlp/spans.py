@@ -77,6 +77,7 @@ class Spans:
         end: int64[n].
         code: int64[n], status code.
         name: str?[n].
+        by_start: int64[n], the rows by trace and start.
     """
 
     n: int
@@ -100,6 +101,7 @@ class Spans:
     end: I64
     code: I64
     name: pa.Array
+    by_start: I64
 
     @property
     def span(self) -> Found:
@@ -219,7 +221,7 @@ def read_spans(pieces: Pieces) -> tuple[Spans, int]:
     spans = Spans(
         span.n, kept, found, trace, log, scopes, service, attributes, events, event.parent.astype(np.int64),
         event.text("name"), dialect, kind, known & ~log, ids, parents, _parents(trace, ids, parents, log), start, end,
-        code, name,
+        code, name, np.lexsort((start, trace)),
     )  # fmt: skip
     return spans, merged
 

@@ -35,7 +35,7 @@ def trace_columns(spans: Spans, asked: Requested, agents: pa.Array, used: dict[s
     """
     columns = spans.pieces.columns()
     n = spans.pieces.n_traces
-    by_start = np.lexsort((np.arange(spans.n), spans.start, spans.trace))
+    by_start = spans.by_start
     known = np.zeros(n, np.bool_)
     known[spans.trace[spans.known | (asked_in(spans, asked))]] = True
     first = _first(spans, by_start, spans.start > 0, n)
@@ -119,7 +119,7 @@ def _tags(spans: Spans, order: I64, n: int) -> pa.Array:
 
 def _answers(spans: Spans, asked: Requested, n: int) -> pa.Array:
     """The final answer: as the outermost agent says it, else the last text of a model that asks for no call."""
-    order = np.lexsort((np.arange(spans.n), spans.start, spans.trace))
+    order = spans.by_start
     row = spans.row("answer", (spans.kind == AGENT))
     first_hand = _field(spans, order, np.where(spans.of(PYDANTIC_AI, VERCEL_AI), row, -1), n)
     may = valid(asked.said) & ~asked_in(spans, asked) & ((spans.kind == LLM) | spans.is_log)
@@ -127,9 +127,9 @@ def _answers(spans: Spans, asked: Requested, n: int) -> pa.Array:
     lowest = np.full(n, 1 << 30)
     np.minimum.at(lowest, spans.trace[may], depth[may])
     may &= depth == lowest[spans.trace] if spans.n else may
-    by_end = np.lexsort((np.arange(spans.n), spans.end, spans.trace))
     last = np.full(n, -1, np.int64)
-    rows = by_end[may[by_end]]
+    rows = np.flatnonzero(may)
+    rows = rows[np.lexsort((spans.end[rows], spans.trace[rows]))]
     last[spans.trace[rows]] = rows
     there = np.flatnonzero(last >= 0)
     said = scattered(asked.said.take(pa.array(last[there])), there, n)
