@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import tracelens as tl
 from tests.sources.reading import read, write
 from tracelens.columns import ABSENT, FREE_TEXT, JSON_STRING, JSON_VALUE, NOT_CAPTURED
 from tracelens.sources.detect import open_input
@@ -207,6 +208,18 @@ def test_tools_that_a_server_lists_are_definitions(tmp_path):
     }
     listed = json.loads(got(tmp_path, record, {"object": "response", "output": []})["traces"][0]["tools"])
     assert [[each.get("name", each.get("type")) for each in some["tools"]] for some in listed] == [["mcp"], ["ask"]]
+
+
+def test_calls_of_the_providers_tools_are_known_by_their_definitions(tmp_path):
+    tools = [{"type": "programmatic_tool_calling"}, {"type": "web_search_preview"}]
+    calls = [item("program", call_id="p", code="x"), item("web_search_call", id="w", action={"type": "search"})]
+    path = write(tmp_path, [json.dumps({"object": "response", "tools": tools, "output": calls})])
+    results = tl.score(path, progress=False)
+    assert results.calls["tool"].to_list() == ["program", "web_search"]
+    assert "tool.unknown" not in results.findings["code"].to_list()
+    unknown = [item("function_call", call_id="f", name="made_up", arguments="{}")]
+    path = write(tmp_path, [json.dumps({"object": "response", "tools": tools, "output": unknown})])
+    assert "tool.unknown" in tl.score(path, progress=False).findings["code"].to_list()
 
 
 # ------------------------------------------------------------------------------------------------- LangChain

@@ -112,6 +112,24 @@ def test_copies_of_lines_are_merged_and_real_repeats_stay(tmp_path):
     assert (found["n_records"], found["n_merged"]) == (11, 5)
 
 
+@pytest.mark.parametrize("size", [64, 1 << 20])
+def test_a_resumed_session_is_the_one_that_it_was_copied_from(tmp_path, size):
+    """Under a new id the lines of the old session come again, and then new ones: each call is one row."""
+    old = Session("old").user("go").model("m1", use("a", "Bash", command="ls")).result("a", "1")
+    copied = [{**line, "sessionId": "new"} for line in old.lines]
+    more = Session("new", 30).model("m2", use("b", "Bash", command="ls")).result("b", "2").model("m3", say("end"))
+    write(tmp_path, "1.jsonl", old.lines)
+    write(tmp_path, "2.jsonl", [*copied, *more.lines])
+    write(tmp_path, "3.jsonl", Session("other").model("m1", use("a", "Bash")).lines)
+    found = read(tmp_path, block_size=size)
+    assert rows(found, "trace", "call_id", "result") == [(0, "a", "1"), (0, "b", "2"), (1, "a", None)]
+    assert [(trace["trace_id"], trace["final_answer"]) for trace in found["traces"]] == [
+        ("old", "end"),
+        ("other", None),
+    ]
+    assert (found["n_records"], found["n_merged"]) == (10, 3)
+
+
 @pytest.mark.parametrize(
     ("text", "status"),
     [

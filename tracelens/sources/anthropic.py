@@ -74,6 +74,9 @@ class Anthropic(MessageSource):
     title = "Anthropic messages: a conversation or a response a line, with tool_use blocks"
     sample = "anthropic.jsonl"
     holders: ClassVar[tuple[str, ...]] = ("messages", "final_message", "content")
+    also_called: ClassVar[Mapping[str, Sequence[str]]] = {
+        r"code_execution_\d+": ("bash_code_execution", "text_editor_code_execution"),
+    }
     projection = Projection(
         record_row(
             Row("message", ("messages[*]", "[*]", "final_message"), MESSAGE, [blocks("content[*]")]),

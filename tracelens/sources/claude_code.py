@@ -3,7 +3,8 @@
 A session is a trace; a file of a sub-agent (``agent-….jsonl``) belongs to the session that it names, and lines of a
 side chain are at depth 1. One answer of the model may be spread over several lines that share ``message.id``, early
 snapshots among them: its calls are collected over all of them, each once by its id, with the arguments that were
-written last. Lines that repeat a ``uuid`` are one. A result that says that the user or a permission refused the call
+written last. Lines that repeat a ``uuid`` are one, and a session that begins with the first line of another one was
+resumed or forked from it and is the same trace. A result that says that the user or a permission refused the call
 makes it ``denied``; the time of a call is that from its line to the line of its result. Where a session lies in several
 files its lines stand by time. A message that the program wrote itself (an API error) is no answer.
 """
@@ -108,8 +109,24 @@ class ClaudeCode(SessionSource):
         return Owner(next(named, name)), None
 
     def trace_keys(self, found: Projected, block: Block) -> pa.LargeStringArray:
-        """The session that a line names, else that of its file."""
-        return pc.coalesce(found.top.text("trace"), super().trace_keys(found, block))
+        """The session that a line names, else that of its file; a copy is the session that it was copied from."""
+        keys = pc.coalesce(found.top.text("trace"), super().trace_keys(found, block))
+        if not self._same:
+            return keys
+        known = keys.dictionary_encode()
+        names = pa.array([self._same.get(name, name) for name in known.dictionary.to_pylist()], TEXT)
+        return names.take(known.indices)
+
+    def same(self, heads: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:
+        """Sessions that begin with the first line of another one: resumed or forked, with its lines copied."""
+        begun: dict[str, str] = {}
+        out: dict[str, str] = {}
+        for name, lines in heads.items():
+            first = next((each["uuid"] for each in lines if isinstance(each.get("uuid"), str)), None)
+            key = self.owner(name, lines)[0].key
+            if first is not None and begun.setdefault(first, key) != key:
+                out[key] = begun[first]
+        return out
 
     def pieces_of(self, block: Block) -> Seen:
         """The lines of a block; a document holds them as ``loglines``."""

@@ -8,7 +8,7 @@ several candidates the first one counts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -83,6 +83,7 @@ class Google(MessageSource):
     title = "Google contents: a conversation or a response a line, with functionCall parts"
     sample = "google.jsonl"
     holders: ClassVar[tuple[str, ...]] = ("contents", "history", "candidates")
+    also_called: ClassVar[Mapping[str, Sequence[str]]] = {"codeExecution|code_execution": (CODE,)}
     whose: ClassVar[str] = "a conversation must be an object with contents or candidates, or a list of contents"
     projection = Projection(
         record_row(

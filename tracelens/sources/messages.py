@@ -96,11 +96,13 @@ class MessageSource(JsonSource):
     Attributes:
         holders: Columns of the outermost table that hold the messages where a record is an object.
         held_as: Kinds of values that hold messages.
+        also_called: Patterns of a provider's own tools in recorded definitions, and names that their calls have.
         whose: What a record is, for rejects.
     """
 
     holders: ClassVar[tuple[str, ...]] = ("messages",)
     held_as: ClassVar[tuple[int, ...]] = (ARRAY, OBJECT)
+    also_called: ClassVar[Mapping[str, Sequence[str]]] = {}
     whose: ClassVar[str] = "a conversation must be an object with messages, or a list of messages"
 
     @abstractmethod
@@ -160,9 +162,21 @@ class MessageSource(JsonSource):
             mine = name == "tools" or name.endswith("_tokens")  # with what servers listed, and with what was cached
             both = (values, given) if mine else (given, values)
             columns[name] = pc.coalesce(*both) if given is not None else values
+        columns["tools"] = _with_names(columns["tools"], self.also_called)
         traces = table(TRACES, line.n, **columns)
         spans = read.steps.spans(line.n)
         return Tables(traces, read.calls, expected_table(records.found), read.notes, odd.found, spans)
+
+
+def _with_names(tools: pa.Array, also_called: Mapping[str, Sequence[str]]) -> pa.Array:
+    """Tool definitions with the names that calls of a provider's own tools have beside what the definition calls them."""
+    for pattern, names in also_called.items():
+        found = pc.fill_null(pc.match_substring_regex(tools, rf'^\s*\[(?s:.*)"(?:{pattern})"'), False)
+        if pc.any(found, min_count=0).as_py():
+            more = ", ".join(f'{{"type": "{name}"}}' for name in names)
+            ends = (pa.scalar('[{"tools": ', TEXT), pa.scalar(f'}}, {{"tools": [{more}]}}]', TEXT), pa.scalar("", TEXT))
+            tools = pc.if_else(found, pc.binary_join_element_wise(ends[0], tools, *ends[1:]), tools)
+    return tools
 
 
 def total(*columns: pa.Array) -> pa.Array:

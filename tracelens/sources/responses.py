@@ -8,7 +8,7 @@ as ``tool_calls`` are read as those of chat messages.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -32,6 +32,11 @@ class Responses(MessageSource):
     title = "OpenAI Responses: a response or a list of items a line"
     sample = "responses.jsonl"
     holders: ClassVar[tuple[str, ...]] = ("output", "input", "items", "raw_responses")
+    also_called: ClassVar[Mapping[str, Sequence[str]]] = {
+        "programmatic_tool_calling": ("program",),
+        r"web_search_\w+": ("web_search",),
+        r"computer\w*_use\w*": ("computer",),
+    }
     whose: ClassVar[str] = "a record must be a response, an object with items, or a list of items"
     projection = Projection(
         record_row(

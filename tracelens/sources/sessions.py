@@ -59,6 +59,7 @@ class SessionSource(GatheredSource):
     """A format whose file is a session."""
 
     _owners: Mapping[str, Owner] = {}
+    _same: Mapping[str, str] = {}
 
     @abstractmethod
     def owner(self, name: str, lines: Sequence[Mapping[str, Any]]) -> tuple[Owner, str | None]:
@@ -72,14 +73,22 @@ class SessionSource(GatheredSource):
     def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[Any]:
         """What is no part of a trace, then the traces."""
         run = copy.copy(self)
-        run._owners = self._resolved(inputs, options)  # noqa: SLF001  a copy of this very source, for one input
+        heads = {file.name: first_objects(file) for file in inputs}
+        run._owners = self._resolved(inputs, options, heads)  # noqa: SLF001  a copy of this very source, for one input
+        run._same = self.same(heads)  # noqa: SLF001
         yield from super(SessionSource, run).blocks(inputs, options)
 
-    def _resolved(self, inputs: Sequence[File], options: Options) -> dict[str, Owner]:
+    def same(self, heads: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:  # noqa: ARG002  for those that need it
+        """Traces that are another one under a new name, by the first objects of each file; most formats have none."""
+        return {}
+
+    def _resolved(
+        self, inputs: Sequence[File], options: Options, heads: Mapping[str, Sequence[Mapping[str, Any]]]
+    ) -> dict[str, Owner]:
         found: dict[str, Owner] = {}
         parents: dict[str, str | None] = {}
         for file in inputs:
-            owner, parent = self.owner(file.name, first_objects(file))
+            owner, parent = self.owner(file.name, heads[file.name])
             lines = options.layouts.get(file.name, "lines") == "lines"
             found[file.name] = owner._replace(cut=lines and ends_cut(file))
             parents.setdefault(owner.key, parent)
