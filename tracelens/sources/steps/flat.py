@@ -28,6 +28,7 @@ from tracelens.columns import (
     SPANS,
     TEXT,
     TIME,
+    TRUNCATED,
     coded,
     group_offsets,
     nullable,
@@ -283,7 +284,7 @@ def _arguments(run: dict[str, Any], asked: dict[str, Any], made: _Made) -> tuple
     own = numbers(run["arguments_form"], default=ABSENT)
     theirs = numbers(asked["arguments_form"], default=ABSENT)
     usable = (made.ask >= 0) & ((theirs == JSON_VALUE) | (theirs == JSON_STRING))
-    less = np.isin(own, (ABSENT, NULL, NOT_CAPTURED)) | valid(run["repair"])
+    less = np.isin(own, (ABSENT, NULL, NOT_CAPTURED, TRUNCATED)) | valid(run["repair"])
     both = np.flatnonzero((made.step >= 0) & usable & ~less)
     less[both[wrapped(run["arguments"].take(pa.array(both)), asked["arguments"].take(pa.array(both)))]] = True
     take = (made.step < 0) | (less & usable)
