@@ -44,6 +44,9 @@ class Reader:
     sample: str = ""
 
 
+BOTH = ("0af7651916cd43dd8448eb211c80319c", "5b8efff798038103d269b633813fc60c")
+"""Ids of the traces in several samples."""
+
 READERS = (
     Reader("native", ("native-1", "native-2")),
     Reader("chat", ("chat-1",)),
@@ -55,6 +58,13 @@ READERS = (
     Reader("azure-evaluation", ("shelf-1",)),
     Reader("claude-code", ("shelf-session",)),
     Reader("otlp", ("0af7651916cd43dd8448eb211c80319c",)),
+    Reader("langsmith", ("00000001-0000-4000-8000-000000000001", "00000002-0000-4000-8000-000000000001")),
+    Reader("langfuse", ("0af7651916cd43dd8448eb211c80319c",)),
+    Reader("openai-agents", BOTH),
+    Reader("mlflow", ("0af7651916cd43dd8448eb211c80319c",)),
+    Reader("deepeval", ("0af7651916cd43dd8448eb211c80319c",)),
+    Reader("phoenix", BOTH),
+    Reader("weave", BOTH),
 )
 """What is measured: formats of JSON lines."""
 

@@ -29,7 +29,7 @@ TOP = [{"name": call["name"], "arguments": call["arguments"]} for calls in TRACE
 
 @pytest.mark.parametrize("form", [form for form in FORMS if form != "langfuse-chat"])
 def test_a_call_in_a_message_and_in_a_span_is_one(tmp_path, form):
-    format, records = FORMS[form]
+    _, records = FORMS[form]
     row = of(scored(write(tmp_path, records(TRACE)), TOP))
     assert (row["n_calls"], row["n_calls_total"]) == (5, 6)
     assert pair_counts(row)["exact"] == 5

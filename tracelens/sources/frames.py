@@ -91,7 +91,9 @@ class FrameSource:
         names = _schema(head.file).names
         if self.frame.fits(names):
             return Sniff(97, f"a Parquet file with the columns {_listed(self.frame, names)}")
-        return Sniff(0, f"the Parquet file has no columns {' and '.join(sorted(self.frame.needed[0]))}")
+        missing = sorted(self.frame.needed[0] - set(names))
+        near = len(missing) < len(self.frame.needed[0])
+        return Sniff(10 if near else 0, f"the Parquet file has no column {' and '.join(missing)}")
 
     def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[Any]:
         """The files' rows as the format's own blocks."""

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_STRING, JSON_VALUE, NOT_CAPTURED, TEXT, valid
+from tracelens.columns import JSON_STRING, JSON_VALUE, NOT_CAPTURED, TEXT, one_chunk, valid
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
@@ -40,6 +40,7 @@ from tracelens.sources.spanned import (
     Spans,
     among,
     chosen,
+    decimals,
     first_of,
     later,
     nanoseconds,
@@ -48,8 +49,10 @@ from tracelens.sources.spanned import (
     some,
     tables_of,
     verdict,
+    without_idle,
 )
 from tracelens.sources.steps.arguments import recorded
+from tracelens.sources.steps.asks import said
 from tracelens.sources.steps.model import (
     AGENT,
     CHAIN,
@@ -196,10 +199,11 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     observations = found.keeping(seen)
     about = metadata_of(observations["line"].text("metadata", OBJECT, STRING))
     of = trace[seen]
+    asks = _asks(observations)
     return Spans(
-        _steps(observations["line"], about, of),
+        _steps(observations["line"], about, of, one_chunk(asks["name"])),
         inputs=later(observations["line"], "input"),
-        asks=_asks(observations),
+        asks=asks,
         columns={
             "session_id": first_of(some(line.text("session", STRING, NUMBER)), trace, n),
             "case_id": pc.coalesce(_cases(line, ~seen, trace, n), first_of(about.case_id, of, n)),
@@ -213,17 +217,22 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
 def _cases(line: Found, is_trace: Mask, trace: npt.NDArray[np.int64], n: int) -> pa.Array:
     """The case that the metadata of traces name."""
     rows = np.flatnonzero(is_trace)
-    return first_of(metadata_of(line.text("metadata", OBJECT, STRING).take(pa.array(rows))).case_id, trace[rows], n)
+    metadata = line.text("metadata", OBJECT, STRING, where=is_trace).take(pa.array(rows))
+    return first_of(metadata_of(metadata).case_id, trace[rows], n)
 
 
-def _steps(line: Found, about: Metadata, trace: npt.NDArray[np.int64]) -> pa.Table:
-    """The observations as spans."""
+def _steps(line: Found, about: Metadata, trace: npt.NDArray[np.int64], asked: pa.Array) -> pa.Table:
+    """The observations as spans; ``asked`` are the names of tools in lists beside outputs."""
     kind = _kinds(line, about)
+    name = line.text("name")
+    spoken = line.text("output", *ANYTHING, where=kind == LLM)
+    if (kind == MAYBE).any():
+        asked = pa.concat_arrays([asked, one_chunk(said(spoken).asks["name"])])
+        kind = without_idle(kind, _without_prefix(name), asked)
     tool = (kind == TOOL) | (kind == MAYBE)
     arguments, form, repair = _arguments(line, about, tool)
     gave = results(line.text("output", *ANYTHING, where=tool))
     failed = among(line.text("level"), "ERROR")
-    name = line.text("name")
     return steps_table(
         line.n,
         trace=trace,
@@ -241,10 +250,10 @@ def _steps(line: Found, about: Metadata, trace: npt.NDArray[np.int64]) -> pa.Tab
         arguments_form=form,
         repair=repair,
         call_id=chosen(tool, pc.coalesce(about.call_id, gave.call_id)),
-        output=chosen(tool, gave.text, line.text("output", *ANYTHING, where=kind == LLM)),
+        output=chosen(tool, gave.text, spoken),
         input_tokens=line.integer("input_tokens"),
         output_tokens=line.integer("output_tokens"),
-        cost=line.float("cost"),
+        cost=decimals(line, "cost"),
     )
 
 
@@ -315,7 +324,7 @@ def _answers(line: Found, trace: npt.NDArray[np.int64], n: int) -> pa.Array:
     """The output of the trace itself, else of its outermost observation."""
     is_trace = line.has("kind", NONE, NULL)
     root = ~is_trace & ~valid(some(line.text("parent")))
-    outputs = line.text("output", *ANYTHING)
+    outputs = line.text("output", *ANYTHING, where=is_trace | root)
     found = []
     for which in (is_trace, root):
         rows = np.flatnonzero(which)
@@ -341,8 +350,7 @@ def _tags(found: Projected, trace: npt.NDArray[np.int64], n: int) -> list[Member
     name = pc.coalesce(pc.if_else(itself, json_text(line, "name", STRING), null), json_text(line, "trace_name", STRING))
     tags = line.text("tags", ARRAY)
     tags = pc.if_else(pc.equal(tags, "[]"), null, tags)
-    metadata = line.text("metadata", OBJECT, STRING)
-    of_trace = own_members(pc.if_else(itself, metadata, null))
+    of_trace = own_members(line.text("metadata", OBJECT, STRING, where=is_trace & ~is_score))
     whole = score.has("of", NONE, NULL)
     out = [member("name", first_of(name, trace, n)), member("tags", first_of(tags, trace, n))]
     plain = ("user", "environment", "release", "version")

@@ -38,6 +38,7 @@ from tracelens.sources.spanned import (
     Spans,
     among,
     chosen,
+    decimals,
     first_of,
     later,
     nanoseconds,
@@ -177,7 +178,7 @@ def _steps(line: Found, trace: npt.NDArray[np.int64], n: int) -> pa.Table:
         output=chosen(tool, gave.text, line.text("outputs", *ANYTHING, where=kind == LLM)),
         input_tokens=line.integer("input_tokens"),
         output_tokens=line.integer("output_tokens"),
-        cost=line.float("cost"),
+        cost=decimals(line, "cost"),
     )
 
 

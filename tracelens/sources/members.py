@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from tracelens.columns import PADDING, TEXT, group_offsets, one_chunk, text_array, valid
 from tracelens.kernels import cells
 from tracelens.projection import ANYTHING, NONE, OBJECT, STRING, Found
+from tracelens.sources.steps.model import joint_codes, text_codes
 
 Members = tuple[npt.NDArray[np.integer[Any]], pa.Array]
 """Members of objects: the number of the object, and ``"name": value`` as text (null for none)."""
@@ -59,8 +60,9 @@ def named(prefix: str, names: pa.Array, values: pa.Array, of: npt.NDArray[np.int
     text = pc.binary_join_element_wise(full, values.cast(TEXT), pa.scalar(": ", TEXT))
     there = np.flatnonzero(valid(text))
     if there.size > 1:
-        table = pa.table({"of": of[there], "name": full.take(pa.array(there)), "row": there})
-        last = table.group_by(["of", "name"], use_threads=False).aggregate([("row", "max")])["row_max"].to_numpy()
+        (codes,) = text_codes(full.take(pa.array(there)))
+        key = joint_codes(of[there].astype(np.int64), codes)[::-1]
+        last = there[::-1][np.unique(key, return_index=True)[1]]
         keep = np.zeros(len(text), np.bool_)
         keep[last] = True
         text = pc.if_else(pa.array(keep), text, pa.scalar(None, TEXT))

@@ -1,4 +1,4 @@
-"""Phoenix spans (OpenInference): the JSON of its API and command line, and ``get_spans_dataframe`` saved as JSON or Parquet.
+"""Phoenix spans (OpenInference): the JSON of its API and command line, and ``get_spans_dataframe`` saved as JSON.
 
 Attributes are flat with dots (``attributes.tool.name``), nested, or columns of their own. Spans of kind ``TOOL`` are calls:
 arguments are ``input.value``, results ``output.value``. ``tool.parameters`` is a schema and no argument. Models ask for
@@ -37,6 +37,7 @@ from tracelens.sources.spanned import (
     Spans,
     among,
     chosen,
+    decimals,
     first_of,
     nanoseconds,
     numbers_of_kinds,
@@ -130,7 +131,7 @@ class Phoenix(GatheredSource):
     """Spans of Phoenix."""
 
     name = "phoenix"
-    title = "Phoenix spans (OpenInference): JSON of the API, or a dataframe as JSON or Parquet, a span a record"
+    title = "Phoenix spans (OpenInference): JSON of the API, or a dataframe as JSON, a span a record"
     seen = False
     sample = "phoenix.jsonl"
     keys = Projection(Row("line", capture=KEY, rows=[Row("part", ("data[*]", "spans[*]"), KEY)]))
@@ -230,7 +231,7 @@ def _steps(found: Projected, trace: npt.NDArray[np.int64]) -> pa.Table:
         output=pc.coalesce(spoken, chosen(tool, gave.text, line.text("output", *ANYTHING, where=kind == LLM))),
         input_tokens=_whole(line, "input_tokens"),
         output_tokens=_whole(line, "output_tokens"),
-        cost=line.float("cost"),
+        cost=decimals(line, "cost"),
     )
 
 

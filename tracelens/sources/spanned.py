@@ -12,11 +12,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import NOT_CAPTURED, TEXT, TRACES, Remark, numbers, one_chunk, table, valid
-from tracelens.projection import ANYTHING, Found
+from tracelens.projection import ANYTHING, NUMBER, Found
 from tracelens.sources.base import Tables
 from tracelens.sources.members import Members, joined, objects
 from tracelens.sources.steps.flat import Flat, Inputs, flattened
-from tracelens.sources.steps.model import I64, Mask, taken
+from tracelens.sources.steps.model import I64, MAYBE, OTHER, Mask, joint_codes, taken, text_codes
 from tracelens.sources.steps.results import Results
 
 TIED = (
@@ -112,8 +112,6 @@ def first_of(values: pa.Array, of: npt.NDArray[np.integer[Any]], n: int) -> pa.A
     there = np.flatnonzero(valid(values))[::-1]
     at = np.full(n, -1, np.int64)
     at[of[there]] = there
-    if not len(values):
-        return pa.nulls(n, values.type)
     return taken(values, at)
 
 
@@ -133,8 +131,8 @@ def definitions(of: I64, values: pa.Array, n: int) -> pa.Array:
     there = np.flatnonzero(valid(values))
     if not there.size:
         return pa.nulls(n, TEXT)
-    seen = pa.table({"of": of[there], "text": one_chunk(values).take(pa.array(there)), "row": there})
-    first = np.sort(seen.group_by(["of", "text"], use_threads=False).aggregate([("row", "min")])["row_min"].to_numpy())
+    (codes,) = text_codes(one_chunk(values).take(pa.array(there)))
+    first = there[np.sort(np.unique(joint_codes(of[there].astype(np.int64), codes), return_index=True)[1])]
     trimmed = pc.utf8_trim_whitespace(one_chunk(values).take(pa.array(first)))
     return joined(pc.utf8_trim_whitespace(pc.utf8_slice_codeunits(trimmed, 1, -1)), of[first], n)
 
@@ -142,6 +140,26 @@ def definitions(of: I64, values: pa.Array, n: int) -> pa.Array:
 def nanoseconds(rows: Found, name: str) -> pa.Array:
     """int64?[n]: instants written as ISO 8601, as nanoseconds since 1970."""
     return pc.multiply(rows.time(name).cast(pa.int64()), pa.scalar(1000, pa.int64()))
+
+
+def decimals(rows: Found, name: str) -> pa.Array:
+    """float64?[n]: numbers; infinite ones and other cells are null."""
+    number = rows.text(name, NUMBER).cast(pa.float64())
+    return pc.if_else(pc.is_finite(number), number, pa.scalar(None, pa.float64()))
+
+
+def without_idle(kind: npt.NDArray[np.uint8], name: pa.Array, asked: pa.Array) -> npt.NDArray[np.uint8]:
+    """Kinds of spans in which only those may be tools whose name some model of the block asked for.
+
+    This is a first look, by names alone, so that the inputs of all other spans need not be read.
+
+    Args:
+        kind: uint8[n], see `tracelens.sources.steps.model`.
+        name: str?[n].
+        asked: str?[m], the names that models asked for.
+    """
+    known = pc.is_in(name, pc.unique(asked.drop_null())).to_numpy(zero_copy_only=False)
+    return np.where((kind == MAYBE) & ~known, np.uint8(OTHER), kind)
 
 
 def later(rows: Found, name: str) -> Inputs:

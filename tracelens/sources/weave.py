@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_VALUE, NOT_CAPTURED, TEXT, valid
+from tracelens.columns import JSON_VALUE, NOT_CAPTURED, TEXT, one_chunk, valid
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
@@ -43,8 +43,10 @@ from tracelens.sources.spanned import (
     problem,
     tables_of,
     verdict,
+    without_idle,
 )
 from tracelens.sources.steps.arguments import recorded
+from tracelens.sources.steps.asks import said
 from tracelens.sources.steps.model import AGENT, LLM, MAYBE, OTHER, TOOL, Mask, inside, steps_table
 from tracelens.sources.steps.results import results
 from tracelens.sources.steps.said import root_texts
@@ -118,11 +120,14 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     """What the calls of ops say."""
     line, score = found["line"], found["score"]
     root = line.has("parent", NONE, NULL)
+    name = pc.replace_substring_regex(line.text("op"), OP, r"\1")
     kind = _kinds(line)
+    spoken = line.text("output", *ANYTHING, where=kind == LLM)
+    kind = without_idle(kind, name, one_chunk(said(spoken).asks["name"]))
     outputs = line.text("output", *ANYTHING, where=root)
     of_root = chosen(root[score.parent], json_text(score, "name", STRING))
     return Spans(
-        _steps(found, kind, trace),
+        _steps(found, kind, trace, name, spoken),
         inputs=later(line, "inputs"),
         columns={
             "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
@@ -137,7 +142,9 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     )
 
 
-def _steps(found: Projected, kind: npt.NDArray[np.uint8], trace: npt.NDArray[np.int64]) -> pa.Table:
+def _steps(
+    found: Projected, kind: npt.NDArray[np.uint8], trace: npt.NDArray[np.int64], name: pa.Array, spoken: pa.Array
+) -> pa.Table:
     """The calls of ops as spans."""
     line, usage = found["line"], found["usage"]
     tool = (kind == TOOL) | (kind == MAYBE)
@@ -151,7 +158,7 @@ def _steps(found: Projected, kind: npt.NDArray[np.uint8], trace: npt.NDArray[np.
         span_id=line.text("id"),
         parent_id=line.text("parent"),
         kind=kind,
-        name=pc.replace_substring_regex(line.text("op"), OP, r"\1"),
+        name=name,
         model=first_of(usage.text("@key"), usage.parent, line.n),
         start=nanoseconds(line, "start"),
         end=nanoseconds(line, "end"),
@@ -161,7 +168,7 @@ def _steps(found: Projected, kind: npt.NDArray[np.uint8], trace: npt.NDArray[np.
         arguments_form=form,
         repair=repair,
         call_id=gave.call_id,
-        output=chosen(tool, gave.text, line.text("output", *ANYTHING, where=kind == LLM)),
+        output=chosen(tool, gave.text, spoken),
         input_tokens=first_of(usage.integer("input"), usage.parent, line.n),
         output_tokens=first_of(usage.integer("output"), usage.parent, line.n),
     )
