@@ -10,7 +10,7 @@ ALL = sorted(notebooks.FOLDER.glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
-    assert [path.stem for path in ALL] == ["first_look", "formats", "tau_bench"]
+    assert [path.stem for path in ALL] == ["first_look", "formats", "sql", "tau_bench", "two_versions"]
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
@@ -20,9 +20,10 @@ def test_no_output_tells_of_a_machine(path):
     assert not [text for text in told if re.search(r"/(?:tmp|home|root|work|usr|Users)/", text)]
 
 
-def test_the_first_look_shows_what_it_is_kept_with():
-    path = notebooks.FOLDER / "first_look.ipynb"
-    assert list(notebooks.shown(notebooks.execute(path))) == list(notebooks.shown(notebooks.read(path)))
+def test_notebooks_show_what_they_are_kept_with():
+    paths = [notebooks.FOLDER / f"{name}.ipynb" for name in ("first_look", "sql", "two_versions")]
+    for path, fresh in zip(paths, notebooks.execute_together(paths), strict=True):
+        assert list(notebooks.shown(fresh)) == list(notebooks.shown(notebooks.read(path))), path.stem
 
 
 def test_the_guide_of_formats_is_made_of_the_sources_and_shows_what_it_is_kept_with():

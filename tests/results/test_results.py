@@ -260,3 +260,18 @@ def test_public_verbs_are_there_and_loaded_late():
 
 def test_frames_are_polars(results):
     assert isinstance(results.traces, pl.DataFrame)
+
+
+def test_charts_are_altair_and_comparisons_show_themselves(results, tmp_path):
+    funnel = results.summary().chart().to_dict()
+    assert funnel["mark"]["type"] == "bar"
+    rows = worked_example("t0")["traces"][0] | {"case_id": "<b>", "source": "in.jsonl"}
+    better = {"passed": True, "route": "settled", "failed_rung": None, "reasons": []}
+    before = written(tmp_path / "a", run_id="aa", traces=[rows | better])
+    after = written(tmp_path / "b", run_id="bb", traces=[rows])
+    compared = before.compare(after)
+    page = compared._repr_html_()
+    assert "&lt;b&gt;" in page
+    assert "<td" in page
+    assert "100.0%" in page
+    assert compared.chart().to_dict()["mark"]["type"] == "bar"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from tracelens.report.page import Chart, Ids, Item, Items, Page, Table
 
-_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$!]|^[-+=:]|(?<=^\d)[.)])")
+_SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~&@$!]|^[-+](?=\s))")
 
 
 def markdown_page(page: Page) -> str:

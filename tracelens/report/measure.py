@@ -50,6 +50,8 @@ def measure(of: Subject, *, by: Sequence[str] = BY, alerts: Iterable[Row] = ()) 
     }
     run = of.run.read("runs").to_dicts()
     facts |= {name: run[0][name] if run else None for name in ("suite", "version", "questions")}
+    if not facts["questions"]:  # without a question there is no judge, and nothing to save
+        tables["judge"] = []
     found = Numbers(facts, tables, left_out)
     tables["changes"] = changes_of(found) if of.has_base else []
     tables["actions"] = actions_of(found)

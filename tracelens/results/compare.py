@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracelens.results.summary_html import comparison_html
+
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
     from tracelens.store import Run
@@ -29,6 +32,23 @@ class Comparison:
     cases: pl.DataFrame
     counts: dict[str, int]
     same_suite: bool
+
+    def chart(self) -> alt.Chart:
+        """How many cases changed, and how, as an Altair chart."""
+        from tracelens.report.altair_charts import change_chart
+
+        return change_chart(self.cases)
+
+    def _repr_html_(self) -> str:
+        return comparison_html(self.counts, self._worst().to_dicts(), same_suite=self.same_suite)
+
+    def _worst(self, most: int = 10) -> pl.DataFrame:
+        """The cases that got worse, the worst first."""
+        import polars as pl
+
+        fallen = self.cases.filter(pl.col("change") == "worse")
+        change = pl.col("pass_rate_head") - pl.col("pass_rate_base")
+        return fallen.sort(change, "key").head(most)
 
     def __repr__(self) -> str:
         """Counts in one line."""

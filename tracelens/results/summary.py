@@ -12,6 +12,7 @@ from tracelens.results.summary_html import summary_html
 from tracelens.tables import SCORES
 
 if TYPE_CHECKING:
+    import altair as alt
     import duckdb
 
     from tracelens.store import Run
@@ -79,6 +80,15 @@ class Summary:
     def lines(self, top: int = 5) -> list[Line]:
         """The funnel and the top reasons, line by line."""
         return list(_lines(self, top))
+
+    def chart(self) -> alt.Chart:
+        """The funnel as an Altair chart."""
+        import polars as pl
+
+        from tracelens.report.altair_charts import funnel_chart
+
+        steps = [LABELS[step] for step in self.funnel]
+        return funnel_chart(pl.DataFrame({"step": steps, "n_traces": list(self.funnel.values())}))
 
     def __str__(self) -> str:
         """Plain text."""

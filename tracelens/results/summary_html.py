@@ -33,6 +33,32 @@ def summary_html(head: str, funnel: Sequence[tuple[str, int]], tools: Sequence[R
     )
 
 
+def comparison_html(counts: Mapping[str, int], worst: Sequence[Row], *, same_suite: bool) -> str:
+    """How many cases changed, and those that got worse.
+
+    Args:
+        counts: Number of cases by change.
+        worst: Rows with ``key``, ``pass_rate_base`` and ``pass_rate_head``.
+        same_suite: Whether both runs were scored with the same suite.
+
+    Returns:
+        HTML.
+    """
+    most = max(counts.values(), default=0) or 1
+    bars = [
+        (name.replace("_", " "), f"{n:,}", f'<span style="{_BAR};width:{round(100 * n / most)}px"></span>')
+        for name, n in counts.items()
+    ]
+    cases = [(_text(row["key"]), f"{row['pass_rate_base']:.1%}", f"{row['pass_rate_head']:.1%}") for row in worst]
+    tables = [_table("Cases", ("change", "cases", ""), bars)]
+    tables += [_table("Worse", ("case", "before", "now"), cases)] if cases else []
+    note = "" if same_suite else "<p>The runs were scored with different suites.</p>"
+    return (
+        f'<div style="color-scheme:light dark">{note}'
+        '<div style="display:flex;flex-wrap:wrap;align-items:flex-start">' + "".join(tables) + "</div></div>"
+    )
+
+
 def _funnel(steps: Sequence[tuple[str, int]]) -> str:
     total = max((n for _, n in steps), default=0) or 1
     rows = [
