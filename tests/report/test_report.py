@@ -12,6 +12,7 @@ from tests.report.traffic import FIRST
 from tracelens.cli import main
 from tracelens.errors import UsageError
 from tracelens.report import measure, subject, write_reports
+from tracelens.report.advice import actions_of
 from tracelens.report.changes import changes_of, sigmas
 from tracelens.report.html import html_page
 from tracelens.report.sections import page_of
@@ -72,6 +73,12 @@ def test_the_same_traces_do_not_differ_from_themselves(whole):
     both = {"rates": [*rates, *(row | {"part": "base"} for row in rates)], "mistakes": mistakes, "totals": totals}
     found = changes_of(replace(whole, tables={**whole.tables, **both}))
     assert [(row["kind"], row["sigmas"]) for row in found] == [("overall", 0.0)]
+
+
+def test_mistakes_made_once_are_something_to_do_as_well(whole):
+    once = {**whole.tables, "mistakes": [], "arguments": [], "safety": []}
+    steps = actions_of(replace(whole, tables=once))
+    assert [row["topic"] for row in steps][:2] == [row["reason"] for row in whole.tables["reasons"][:2]]
 
 
 def test_every_trace_of_a_safety_hit_is_listed(store, whole, tmp_path):

@@ -46,7 +46,8 @@ def actions_of(numbers: Numbers) -> list[Row]:
     Args:
         numbers: The numbers; texts from traces stand in them as they are, so whoever shows them makes them harmless.
     """
-    steps = [*_safety(numbers), *_mistakes(numbers), *_arguments(numbers), *_gaps(numbers)]
+    wrong = [*_mistakes(numbers), *_arguments(numbers)] or list(_reasons(numbers))
+    steps = [*_safety(numbers), *wrong, *_gaps(numbers)]
     return steps[: MOST - 1] + list(_judge(numbers))
 
 
@@ -82,6 +83,13 @@ def _arguments(numbers: Numbers, most: int = 2) -> Iterator[Row]:
         why = f"not as expected in {row['share']:.1%} of {counted(row['n_pairs'], 'call')}"
         what = "see whether the agent or the reference is wrong"
         yield _step(place, what, why, row["n_drifted"], row["example_trace_id"])
+
+
+def _reasons(numbers: Numbers, most: int = 4) -> Iterator[Row]:
+    """Where no mistake was made twice: why traces went to triage, in the words of the routing."""
+    for row in numbers.tables["reasons"][:most]:
+        why = f"a reason for triage in {counted(row['n_traces'], 'trace')}"
+        yield _step(row["reason"], "see what went wrong", why, row["n_traces"], row["example_trace_id"])
 
 
 def _gaps(numbers: Numbers) -> Iterator[Row]:

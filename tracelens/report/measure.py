@@ -62,8 +62,7 @@ def _tables(of: Subject, duck: Connection, by: Sequence[str]) -> tuple[dict[str,
     """Every table, cut where it is long."""
     tables: dict[str, list[Row]] = {
         "totals": _ask(duck, queries.TOTALS),
-        "rates": _ask(duck, queries.RATES, dimensions=[name for name in ("tool", *by) if name != "day"]),
-        "days": _ask(duck, queries.DAYS, trend=of.trend),
+        "rates": _ask(duck, queries.RATES, dimensions=["tool", "day", *by]),
         "funnel": _ask(duck, queries.FUNNEL),
         "tools": _ask(duck, queries.TOOLS),
         "arguments": _ask(duck, queries.ARGUMENTS),
@@ -76,9 +75,30 @@ def _tables(of: Subject, duck: Connection, by: Sequence[str]) -> tuple[dict[str,
         "paired": _ask(duck, queries.PAIRED) if of.has_base else [],
         "worse": _ask(duck, queries.WORSE) if of.has_base else [],
     }
-    long = ("tools", "arguments", "modes", "mistakes", "reasons", "worse")
+    tables["days"] = _days(of, duck, tables["rates"])
+    tables["rates"] = [row for row in tables["rates"] if row["dimension"] != "day"]
+    long = ("tools", "arguments", "modes", "mistakes", "reasons")
+    paired = next(iter(tables["paired"]), {"n_worse": 0})
     left_out = {name: len(tables[name]) - queries.LIMIT for name in long if len(tables[name]) > queries.LIMIT}
+    if paired["n_worse"] > len(tables["worse"]):
+        left_out["worse"] = paired["n_worse"] - len(tables["worse"])
     return {name: rows[: queries.LIMIT] if name in long else rows for name, rows in tables.items()}, left_out
+
+
+def _days(of: Subject, duck: Connection, rates: list[Row]) -> list[Row]:
+    """A row per day that the trends show; the rates of a whole run are known already."""
+    if of.trend == "head":
+        found = [
+            row for row in rates if (row["part"], row["dimension"]) == ("head", "day") and row["value"] is not None
+        ]
+    else:
+        found = _ask(duck, queries.DAY_RATES, trend=of.trend)
+    facts = {row["day"]: row for row in _ask(duck, queries.DAY_FACTS, trend=of.trend)}
+    names = ("n_scored", "n_passed", "pass_rate", "pass_rate_low", "pass_rate_high")
+    return [
+        {"day": row["value"], "n_traces": row["n"], **{name: row[name] for name in names}, **facts[row["value"]]}
+        for row in sorted(found, key=lambda each: str(each["value"]))
+    ]
 
 
 def _ask(duck: Connection, query: str, **values: Any) -> list[Row]:

@@ -44,17 +44,15 @@ RATES = """
     ORDER BY part DESC, dimension, n DESC, value NULLS LAST
 """
 
-DAYS = """
-    SELECT r.value AS day, r.n AS n_traces, r.n_scored, r.n_passed, r.pass_rate, r.pass_rate_low, r.pass_rate_high,
-        round(CAST(d.cost AS DOUBLE), 6) AS cost, d.n_safety_traces
-    FROM pass_rate AS r
-    LEFT JOIN (
-        SELECT tl_day(started_at) AS day, sum(TRY_CAST(cost AS DECIMAL(38, 9))) AS cost,
-            count(*) FILTER (safety_hits > 0) AS n_safety_traces
-        FROM stored.traces WHERE run_id = $trend GROUP BY tl_day(started_at)
-    ) AS d ON CAST(d.day AS VARCHAR) = r.value
-    WHERE r.run_id = $trend AND r.dimension = 'day' AND r.value IS NOT NULL
-    ORDER BY r.value
+DAY_RATES = """
+    SELECT value, n, n_scored, n_passed, pass_rate, pass_rate_low, pass_rate_high FROM pass_rate
+    WHERE run_id = $trend AND dimension = 'day' AND value IS NOT NULL ORDER BY value
+"""
+
+DAY_FACTS = """
+    SELECT CAST(tl_day(started_at) AS VARCHAR) AS day, round(CAST(sum(TRY_CAST(cost AS DECIMAL(38, 9))) AS DOUBLE), 6) AS cost,
+        count(*) FILTER (safety_hits > 0) AS n_safety_traces
+    FROM stored.traces WHERE run_id = $trend AND started_at IS NOT NULL GROUP BY day ORDER BY day
 """
 
 FUNNEL = "SELECT step, n_traces, share FROM funnel WHERE run_id = 'head' ORDER BY step_index"
@@ -114,5 +112,5 @@ PAIRED = "SELECT * FROM compare('base', 'head')"
 
 WORSE = """
     SELECT case_id, n_trials_base, n_trials_head, pass_rate_base, pass_rate_head, difference, example_trace_id
-    FROM compare_cases('base', 'head') WHERE change = 'worse' ORDER BY difference, case_id
+    FROM compare_cases('base', 'head') WHERE change = 'worse' ORDER BY difference, case_id LIMIT 50
 """
