@@ -59,14 +59,15 @@ def curve_chart(curve: pl.DataFrame, *, score: str, threshold: float | None = No
     folded = curve.unpivot(["pass_rate", "reached"], index="threshold", variable_name="share of", value_name="share")
     names = {"pass_rate": "traces that pass", "reached": "traces that reach it"}
     folded = folded.with_columns(folded["share of"].replace(names))
+    shown, legend = list(names.values()), alt.Legend(title=None, labelLimit=0, orient="bottom")
     lines = (
         alt.Chart(folded, title=f"Pass rate against the threshold of {score}")
         .mark_line(interpolate="step-before")
         .encode(
             alt.X("threshold:Q", title=f"threshold of {score}"),
             alt.Y("share:Q", title="share", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
-            alt.Color("share of:N", scale=alt.Scale(domain=list(names.values()), range=[BLUE, ORANGE])),
-            alt.StrokeDash("share of:N"),
+            alt.Color("share of:N", scale=alt.Scale(domain=shown, range=[BLUE, ORANGE]), legend=legend),
+            alt.StrokeDash("share of:N", scale=alt.Scale(domain=shown, range=[[1, 0], [5, 3]]), legend=legend),
             tooltip=["threshold:Q", "share of:N", alt.Tooltip("share:Q", format=".1%")],
         )
         .properties(width=420)
