@@ -9,6 +9,7 @@ whole traces: calls merged and ordered, spans, remarks; a floor gives nothing bu
 """
 
 import argparse
+import contextlib
 import importlib.util
 import json
 import platform
@@ -65,8 +66,15 @@ READERS = (
     Reader("deepeval", ("0af7651916cd43dd8448eb211c80319c",)),
     Reader("phoenix", BOTH),
     Reader("weave", BOTH),
+    Reader("tau2", ("sim-1",)),
+    Reader("bfcl", ("simple_0", "parallel_0")),
+    Reader("adk-eval", ("library",)),
+    Reader("inspect", ("u-1",)),
+    Reader("atif", ("t-1",)),
+    Reader("swe-agent", ()),
+    Reader("openhands", ()),
 )
-"""What is measured: formats of JSON lines."""
+"""What is measured; samples that are documents become lines."""
 
 
 def write_copies(reader: Reader, path: Path, size: int) -> int:
@@ -81,7 +89,7 @@ def write_copies(reader: Reader, path: Path, size: int) -> int:
         How many bytes it has.
     """
     found = sorted(SAMPLES.glob(f"{reader.format}.*"))
-    text = Path(reader.sample or found[0]).read_text(encoding="utf-8").rstrip("\n") + "\n"
+    text = as_lines(Path(reader.sample or found[0]).read_text(encoding="utf-8"))
     written = copy = 0
     with path.open("wb") as file:
         while written < size:
@@ -91,6 +99,13 @@ def write_copies(reader: Reader, path: Path, size: int) -> int:
             written += file.write(one.encode())
             copy += 1
     return written
+
+
+def as_lines(text: str) -> str:
+    """A sample as JSON lines: one that is a single document becomes one line."""
+    with contextlib.suppress(ValueError):
+        text = json.dumps(json.loads(text), ensure_ascii=False)
+    return text.rstrip("\n") + "\n"
 
 
 def read(path: Path, format: str) -> int:

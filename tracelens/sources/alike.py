@@ -21,6 +21,9 @@ I64 = npt.NDArray[np.int64]
 Columns = Mapping[str, Any]
 Scores = tuple[Sequence[int], Sequence[str | None], Sequence[str | None]]
 
+encode = json.JSONEncoder(ensure_ascii=False).encode
+"""A value as JSON text."""
+
 SUFFIXES = (".gz", ".zst", ".zstd", ".json", ".jsonl", ".ndjson", ".eval", ".traj")
 
 
@@ -67,7 +70,7 @@ def tags_of(n: int, *scores: Scores) -> pa.Array:
     for traces, names, values in scores:
         for trace, name, value in zip(traces, names, values, strict=True):
             if name is not None and value is not None:
-                members[trace][json.dumps(name, ensure_ascii=False)] = value
+                members[trace][encode(name)] = value
     texts = ["{" + ", ".join(f"{name}: {value}" for name, value in each.items()) + "}" for each in members]
     return pa.array([text if each else None for text, each in zip(texts, members, strict=True)], TEXT)
 
@@ -82,10 +85,7 @@ def json_texts(rows: Found, name: str) -> list[str | None]:
     """Numbers, strings and flags as JSON text; other cells are None."""
     plain = rows.text(name, NUMBER, TRUE, FALSE).to_pylist()
     said = rows.text(name, STRING).to_pylist()
-    return [
-        json.dumps(text, ensure_ascii=False) if text is not None else value
-        for text, value in zip(said, plain, strict=True)
-    ]
+    return [encode(text) if text is not None else value for text, value in zip(said, plain, strict=True)]
 
 
 def joined(*parts: Any, by: str) -> pa.Array:

@@ -26,6 +26,7 @@ from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, Found, Projected
 from tracelens.sources.alike import (
     Scores,
     column_tags,
+    encode,
     first_of,
     joined,
     json_texts,
@@ -300,7 +301,7 @@ class _Attachments:
 
         def found(match: re.Match[str]) -> str:
             kept = self._texts.get((trace, match[1]))
-            return match[0] if kept is None else json.dumps(kept, ensure_ascii=False)
+            return match[0] if kept is None else encode(kept)
 
         return REFERENCE.sub(found, text)
 

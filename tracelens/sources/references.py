@@ -9,7 +9,7 @@ import pyarrow as pa
 from tracelens.columns import TEXT, bytes_and_offsets, one_chunk, texts, valid
 from tracelens.errors import did_you_mean
 from tracelens.kernels.dollars import mark_dollars
-from tracelens.kernels.reference.matchers import ESCAPE, MATCHERS, fault, strange_keys
+from tracelens.kernels.reference.matchers import ESCAPE, MATCHERS, Fault, fault, strange_keys
 from tracelens.kernels.reference.paths import render_path
 from tracelens.kernels.reference.values import parse
 from tracelens.projection import OBJECT, Projection, Row, run
@@ -48,13 +48,17 @@ def matcher_faults(names: pa.Array, arguments: pa.Array) -> tuple[dict[int, str]
     faults: dict[int, str] = {}
     notes: dict[str, None] = {}
     column = one_chunk(arguments).cast(TEXT)
+    known: dict[str, tuple[Fault | None, list[str]]] = {}
     for row in _with_dollar(column):
-        value = parse(column[row].as_py() or "{}")
-        found = fault(value)
+        text = column[row].as_py() or "{}"
+        if text not in known:  # trials of a case bring the same again
+            value = parse(text)
+            known[text] = fault(value), list(strange_keys(value))
+        found, keys = known[text]
         if found is not None:
             place = render_path((names[row].as_py() or "?", *found.path))
             faults[row] = f"expected arguments cannot be used: {place}: {found.message} ({found.hint})"
-        for key in strange_keys(value):
+        for key in keys:
             advice = did_you_mean(key, MATCHERS) or ESCAPE
             notes[f"expected arguments have the key {key!r}, which is no matcher and is compared as data; {advice}"] = (
                 None

@@ -8,7 +8,6 @@ them as calls, noted them as actions, or wrote them into the text of its message
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +19,7 @@ import pyarrow.compute as pc
 
 from tracelens.columns import FREE_TEXT, JSON_VALUE, TEXT, TRACES, group_offsets, positions_in, table
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, TRUE, Found, Projected, Projection, Row
-from tracelens.sources.alike import column_tags, file_stem, first_of, origin, put_together, tags_of, trace_names
+from tracelens.sources.alike import column_tags, encode, file_stem, first_of, origin, put_together, tags_of, trace_names
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.talk import Asked, Results, call_table, is_in
 
@@ -338,7 +337,7 @@ def _columns(name: Any, arguments: Any, form: Any, call_id: Any, repair: str | N
 
 def _bash(at: Any, commands: list[str], repair: str | None) -> tuple[I64, dict[str, Any]]:
     n = len(commands)
-    texts = pa.array([json.dumps({"command": command}, ensure_ascii=False) for command in commands], TEXT)
+    texts = pa.array([encode({"command": command}) for command in commands], TEXT)
     name = pa.repeat(pa.scalar("bash", TEXT), n)
     form = np.full(n, JSON_VALUE, np.uint8)
     return np.asarray(at, np.int64), _columns(name, texts, form, pa.nulls(n, TEXT), repair)

@@ -34,6 +34,7 @@ from tracelens.projection import (
 )
 from tracelens.sources.alike import (
     column_tags,
+    encode,
     expected_rows,
     joined,
     origin,
@@ -94,7 +95,7 @@ def _only(arguments: str, compared: str) -> str:
     which = set(json.loads(compared))
     value = json.loads(arguments)
     kept = {key: each if key in which else ANYTHING_OR_NOTHING for key, each in value.items()}
-    return arguments if kept == value else json.dumps(kept, ensure_ascii=False)
+    return arguments if kept == value else encode(kept)
 
 
 class Tau2Results(NestedSource):
