@@ -15,7 +15,7 @@ FOLDER = Path(detect.__file__).parent / "samples"
 
 @pytest.mark.parametrize("path", sorted(FOLDER.iterdir()), ids=lambda path: path.name)
 def test_a_sample_looks_most_like_one_format(path):
-    head = detect.head_of(find_files(path)[0])
+    head, *_ = detect.recognise(find_files(path)[0])
     scores = sorted((source.sniff(head).score for source in detect.SOURCES), reverse=True)
     assert scores[0] >= detect.LEAST
     assert scores[0] > scores[1]
@@ -25,8 +25,8 @@ def test_a_sample_looks_most_like_one_format(path):
     ("lines", "why"),
     [
         ([{"type": "thread.started", "thread_id": "x"}], "what codex exec --json prints"),
-        ([{"choices": [{"delta": {"tool_calls": []}}]}], "chat: records have no messages"),
-        ([{"messages": [{"text": "x"}]}], "no record has messages of this format"),
+        ([{"choices": [{"delta": {"tool_calls": []}}]}], "its first record has the keys choices"),
+        ([{"messages": [{"text": "x"}]}], "it looks like chat, but messages have no role"),
     ],
 )
 def test_what_is_not_read_is_refused_with_the_reason(tmp_path, lines, why):
