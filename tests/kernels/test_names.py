@@ -169,3 +169,10 @@ def test_long_lists_take_little_memory_and_time() -> None:
     e = a[rng.random(a.size) < 0.5]
     found = sequence_scores(np.array([[0, a.size, 0, e.size]]), a, e)
     assert found[0].tolist()[1:] == [1, e.size]
+
+
+@pytest.mark.parametrize("rest", [("", ""), ("b", ""), ("", "c"), ("bcb", "cbc"), ("acab", "baca")])
+def test_alignment_of_long_lists_that_begin_alike(rest: tuple[str, str]) -> None:
+    begin = ["a", "b", "a"] * 25
+    a, e = ([*begin, *each] for each in rest)
+    assert steps(a, e, np.zeros(len(a), np.bool_)) == aligned(a, e)
