@@ -50,8 +50,12 @@ def canonical(column: pa.ChunkedArray) -> pa.DictionaryArray:
         >>> canonical(column.slice(1)).dictionary.to_pylist()
         ['a', 'c']
     """
+    if column.null_count == len(column):
+        return as_categories(one_chunk(column))
     whole = one_chunk(column.unify_dictionaries())
     n = len(whole.dictionary)
+    if n == 1:
+        return whole
     codes = numbers(whole.indices, default=n).view()
     codes.flags.writeable = False  # some are: kernels would be compiled for both kinds
     used, place, new = np.zeros(n + 1, np.bool_), np.zeros(n + 1, np.int32), np.empty(codes.size, np.int32)
