@@ -68,10 +68,9 @@ def differences(actual: Compared, expected: Compared, program: Program, pair_a: 
     usable = actual.usable(pair_a) & expected.usable(pair_e)
     rows = np.flatnonzero(usable)
     found, paths = _align(actual, expected, program, pair_a[rows], pair_e[rows])
-    names = []
-    for row in paths.row.tolist():
-        i, j = int(found.entry_a[row]), int(found.entry_e[row])
-        names.append(entry_path(actual.arguments, i) if i >= 0 else entry_path(expected.arguments, j))
+    a, e = Written(actual.arguments), Written(expected.arguments)
+    firsts = zip(found.entry_a[paths.row].tolist(), found.entry_e[paths.row].tolist(), strict=True)
+    names = [a.path(i) if i >= 0 else e.path(j) for i, j in firsts]
     table = pa.table(
         {
             "pair": rows[found.pair],
@@ -113,18 +112,44 @@ def _leaf_room(entries: int) -> Leaves:
     return Leaves(next(i64), next(u64), next(u64), next(i64), np.empty(entries, np.uint8))
 
 
-def entry_path(arguments: Arguments, entry: int) -> str:
-    """The rendered path of a tape entry, such as ``passengers[0].name``."""
-    tape, parts = arguments.tape, list[str | int]()
-    while tape.parent[entry] >= 0:
+class Written:
+    """The paths of the entries of a tape as texts, such as ``passengers[0].name``.
+
+    The path of a container is written once, however many values it holds.
+
+    Args:
+        arguments: The arguments whose tape it is.
+    """
+
+    def __init__(self, arguments: Arguments) -> None:
+        self._tape, self._data = arguments.tape, arguments.data
+        self._known: dict[int, str] = {-1: ""}
+
+    def path(self, entry: int) -> str:
+        """The path of an entry; empty for a root."""
+        parents, known = self._tape.parent, self._known
+        chain, above = list[int](), entry
+        while above not in known:
+            chain.append(above)
+            above = int(parents[above])
+        text = known[above]
+        for each in reversed(chain):
+            text += self._step(each, text)
+            if each != entry:
+                known[each] = text
+        return text
+
+    def _step(self, entry: int, before: str) -> str:
+        """What an entry adds to the path of the container that it stands in."""
+        tape = self._tape
+        if tape.parent[entry] < 0:
+            return ""
         start, end = int(tape.key_start[entry]), int(tape.key_end[entry])
         if start < 0:
-            parts.append(int(tape.index[entry]))
-        else:
-            text = arguments.data[start:end].tobytes()
-            parts.append(_unescape(text) if tape.flags[entry] & KEY_ESCAPED else text.decode())
-        entry = int(tape.parent[entry])
-    return render_path(parts[::-1])
+            return f"[{tape.index[entry]}]"
+        contents = self._data[start:end].tobytes()
+        member = _unescape(contents) if tape.flags[entry] & KEY_ESCAPED else contents.decode()
+        return ("." if before else "") + render_path([member])
 
 
 def _unescape(contents: bytes) -> str:
