@@ -36,7 +36,7 @@ from tracelens.sources.gather import GatheredSource, Pieces, Seen
 from tracelens.sources.io import Block
 from tracelens.sources.members import Members, json_text, member, named
 from tracelens.sources.parts import pieces_with_parts
-from tracelens.sources.spanned import Spans, among, chosen, first_of, nanoseconds, tables_of
+from tracelens.sources.spanned import Spans, among, chosen, decimals, first_of, later, nanoseconds, tables_of
 from tracelens.sources.steps.arguments import recorded
 from tracelens.sources.steps.model import AGENT, CHAIN, LLM, OTHER, STEPS, TOOL, steps_table
 from tracelens.sources.steps.results import results
@@ -154,11 +154,11 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     parts = [_steps(found[name], kind, trace) for name, kind in KINDS.items()]
     spoken = np.bincount(trace[found["toolSpans"].parent], minlength=n) > 0
     parts.append(_called(found["called"], trace, ~spoken))
-    inputs = pa.concat_arrays([found[name].text("input", *ANYTHING) for name in KINDS])
     models = found["llmSpans"]
+    first, told = found["toolSpans"].n, later(models, "input")
     return Spans(
         pa.concat_tables(parts).combine_chunks(),
-        inputs=lambda rows: inputs.take(pa.array(rows)),
+        inputs=lambda rows: told(rows - first),
         columns={
             "session_id": first_of(line.text("session", STRING, NUMBER), trace, n),
             "case_id": first_of(_cases(line), trace, n),
@@ -175,7 +175,8 @@ def _cases(line: Found) -> pa.Array:
 
 def _steps(span: Found, kind: int, trace: npt.NDArray[np.int64]) -> pa.Table:
     """The spans of one kind."""
-    outputs = span.text("output", *ANYTHING)
+    speaks = np.full(span.n, kind in {TOOL, LLM})
+    outputs = span.text("output", *ANYTHING, where=speaks)
     said = span.text("status")
     failed = pa.array(among(said, "ERRORED", "ERROR"))
     told = pa.nulls(span.n, TEXT)
@@ -204,7 +205,7 @@ def _steps(span: Found, kind: int, trace: npt.NDArray[np.int64]) -> pa.Table:
         error=pc.coalesce(span.text("error", *ANYTHING), pc.if_else(pc.equal(told, "error"), own["output"], None)),
         input_tokens=span.integer("input_tokens"),
         output_tokens=span.integer("output_tokens"),
-        cost=_cost(span),
+        cost=_cost(span) if kind == LLM else None,
         **own,
     )
 
@@ -219,7 +220,7 @@ def _cost(span: Found) -> pa.Array:
     """Tokens by their prices; null where neither has a price, which DeepEval also writes as 0."""
     cost = None
     for side in ("input", "output"):
-        price = span.float(f"{side}_price")
+        price = decimals(span, f"{side}_price")
         part = pc.multiply(span.integer(f"{side}_tokens").cast(pa.float64()), price)
         part = pc.if_else(pc.greater(price, 0.0), part, pa.scalar(None, pa.float64()))
         cost = part if cost is None else pc.coalesce(pc.add(cost, part), cost, part)
