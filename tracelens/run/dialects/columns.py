@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens import columns
+from tracelens.arguments import S_INVALID
 from tracelens.columns import Batch
 from tracelens.run.calls import Calls
 from tracelens.run.dialects.evaluate import evaluate
@@ -81,7 +82,7 @@ def _side(
 ) -> Side:
     """Some calls; one of an empty name has a name of its own."""
     code = forms.code[rows]
-    text = (form == columns.JSON_STRING) & text_is_given
+    text = ((form == columns.JSON_STRING) & text_is_given) | (forms.arguments.state[rows] == S_INVALID)
     name = np.where(code < 0, np.int32(nameless), code).astype(np.int32)
     return Side(name, forms.arguments.row[rows], form, text, malformed, failed)
 

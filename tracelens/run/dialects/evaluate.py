@@ -14,6 +14,7 @@ import pyarrow as pa
 from tracelens import columns
 from tracelens.arguments import S_NOT_CAPTURED, S_OBJECT, S_TRUNCATED
 from tracelens.dialects.model import Metric
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import ExoticError
 from tracelens.run.dialects.lists import Lists, Side
 from tracelens.run.dialects.view import NO_SCHEMAS, BulkView, Verdicts
@@ -72,8 +73,7 @@ class _Told:
             view.refuse(lists.with_text, dialect.reading.complaint)
         try:
             found = metric.formula(view, **params)
-            eager = refuses or dialect.reading.others == "refuses"
-            slow = view.doubtful | (lists.unreadable if view.looked or eager else view.doubtful)
+            slow = view.doubtful | _unlike(lists, dialect.reading, looked=view.looked)
         except ExoticError:
             n, view.looked = lists.units.shape[0], True
             found = (
@@ -85,6 +85,16 @@ class _Told:
         values = found.texts() if isinstance(found, Verdicts) else np.asarray(found, np.float64).copy()
         values = _asked(lists, request, metric, np.flatnonzero(slow & (view.refused < 0)), values, view)
         return cls(metric, _nulled(values, view.refused >= 0), view.refused, view.reasons)
+
+
+def _unlike(lists: Lists, reading: Reading, *, looked: bool) -> B1:
+    """bool[units]: those that the reference has to look at because some arguments are no object."""
+    out = np.zeros(lists.units.shape[0], np.bool_)
+    if looked or reading.text == "refuses" or reading.others == "refuses":
+        out |= lists.unreadable
+    if looked and reading.text == "parses" and reading.broken == "refuses":
+        out |= lists.broken
+    return out
 
 
 def _nulled(values: Any, null: B1) -> pa.Array:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracelens import columns
-from tracelens.arguments import Arguments
+from tracelens.arguments import S_INVALID, Arguments
 from tracelens.dialects.equality import ASCII_LOWER, by_json
 from tracelens.dialects.view import Equality
 from tracelens.kernels.digest import EMPTY_TRIE, FREE, Found, Opened
@@ -69,12 +69,18 @@ def keys_of(arguments: Arguments, equality: Equality) -> Keys:
     """Digest arguments.
 
     Args:
-        arguments: Distinct arguments; those that are no object get the digest 0.
+        arguments: Distinct arguments. Text that is no JSON is equal to itself; other arguments that are no object get
+            the digest 0.
         equality: When two are equal.
     """
     flavour = FLAVOURS[equality]
     odd = arguments.duplicate_keys if flavour & KEYS_IN_ORDER else np.zeros(len(arguments), np.bool_)
-    return _digested(arguments.data, arguments.tape, odd, flavour)
+    keys = _digested(arguments.data, arguments.tape, odd, flavour)
+    broken = np.flatnonzero(arguments.state == S_INVALID)
+    if broken.size:
+        texts = [json.dumps(arguments.text(row).decode()) for row in broken.tolist()]
+        keys.hi[broken], keys.lo[broken] = digest_texts(texts)
+    return keys
 
 
 def _digested(data: npt.NDArray[np.uint8], tape: Tape, odd: B1, flavour: int) -> Keys:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tracelens import columns
-from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TRUNCATED, Arguments
+from tracelens.arguments import S_EMPTY, S_INVALID, S_NOT_CAPTURED, S_NOT_OBJECT, S_TEXT, S_TRUNCATED, Arguments
 from tracelens.columns import PADDING
 from tracelens.dialects.view import Equality
 from tracelens.kernels.distinct import FREE, enter_texts
@@ -29,7 +29,7 @@ class Side:
         name: int32[n], codes of their names, never negative.
         row: int64[n], where their arguments stand.
         form: uint8[n], how the source held these.
-        text: bool[n], whether these are text by the sender's choice.
+        text: bool[n], whether these are text: by the sender's choice, or because they are no JSON.
         malformed: bool[n].
         failed: bool[n], whether the call ended in an error.
     """
@@ -98,14 +98,25 @@ class Lists:
 
     @cached_property
     def with_text(self) -> B1:
-        """bool[units]: those with arguments that are text by the sender's choice."""
+        """bool[units]: those with arguments that are text."""
         return self.either(self.a.text, self.e.text)
 
     @cached_property
     def unreadable(self) -> B1:
-        """bool[units]: those with arguments that are no object and were captured."""
-        known = np.isin(self.arguments.state, (S_OBJECT, S_EMPTY, S_NOT_CAPTURED, S_TRUNCATED))
-        return self.either(~known[self.a.row], ~known[self.e.row])
+        """bool[units]: those with arguments that are JSON but no object, or free text."""
+        odd = np.isin(self.arguments.state, (S_NOT_OBJECT, S_TEXT))
+        return self.either(odd[self.a.row], odd[self.e.row])
+
+    @cached_property
+    def are_objects(self) -> B1:
+        """bool[rows]: arguments that are objects, or none at all."""
+        return np.asarray(self.arguments.state <= S_EMPTY, np.bool_)
+
+    @cached_property
+    def broken(self) -> B1:
+        """bool[units]: those with arguments that are no JSON."""
+        bad = self.arguments.state == S_INVALID
+        return self.either(bad[self.a.row], bad[self.e.row])
 
     @cached_property
     def uncaptured(self) -> B1:

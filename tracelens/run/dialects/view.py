@@ -26,6 +26,9 @@ I32 = npt.NDArray[np.int32]
 I64 = npt.NDArray[np.int64]
 F64 = npt.NDArray[np.float64]
 
+BROKEN = "JSONDecodeError: some arguments are no JSON"
+"""What a library says that reads them all."""
+
 NO_SCHEMAS = "no schemas"
 """In place of a reason: the suite has no tools, which is no refusal of a library."""
 
@@ -326,7 +329,7 @@ class BulkView:
         )
         some = made >= 0
         equal = self._compared(equality, made[some], wanted[some])
-        good = equal == keys.top_count[lists.e.row[wanted[some]]]
+        good = (equal == keys.top_count[lists.e.row[wanted[some]]]) & lists.are_objects[lists.a.row[made[some]]]
         if mode == "exact":
             good &= equal == keys.top_count[lists.a.row[made[some]]]
         out = np.zeros(lists.m.size, np.bool_)
@@ -415,7 +418,10 @@ class BulkView:
         raise ExoticError
 
     def read_all(self) -> None:
-        """Leave units with arguments that cannot be read to the reference."""
+        """Refuse units with arguments that are no JSON, and leave those with others that are no object to the reference."""
+        reading = self._dialect.reading
+        if reading.text == "parses" and reading.broken == "refuses":
+            self.refuse(self._lists.broken, reading.broken_complaint or BROKEN)
         self.doubtful |= self._lists.unreadable
 
     def refuse(self, when: Any, reason: str) -> None:
