@@ -15,6 +15,7 @@ from tracelens.report import measure, subject, write_reports
 from tracelens.report.advice import actions_of
 from tracelens.report.changes import changes_of, sigmas
 from tracelens.report.html import html_page
+from tracelens.report.markdown import markdown_page
 from tracelens.report.sections import page_of
 from tracelens.store.parts import Part, connect_parts
 
@@ -129,6 +130,17 @@ def test_results_write_their_report(store, tmp_path):
     text = store[1].report(tmp_path / "r.md").read_text()
     assert text.startswith("# travel desk\n")
     assert "What changed" not in text  # there is no run before the first
+
+
+def test_verdicts_of_the_judge_are_told(whole):
+    assert whole.tables["verdicts"] == []
+    rows = [
+        {"verdict": "fail", "n_traces": 7, "n_answers": 9, "agreement": 0.5, "cost": 0.25},
+        {"verdict": None, "n_traces": 1, "n_answers": 1, "agreement": None, "cost": None},
+    ]
+    text = markdown_page(page_of(replace(whole, tables={**whole.tables, "verdicts": rows})))
+    assert "| fail | 7 | 9 | 50.0% | 0.25 |" in text
+    assert "| no usable answer | 1 | 1 | – | – |" in text
 
 
 def test_days_without_a_trace_say_so(whole):

@@ -72,6 +72,7 @@ def _tables(of: Subject, duck: Connection, by: Sequence[str]) -> tuple[dict[str,
         "unscored": _ask(duck, queries.UNSCORED),
         "safety": _ask(duck, queries.SAFETY),
         "judge": _ask(duck, queries.JUDGE),
+        "verdicts": _ask(duck, queries.VERDICTS),
         "paired": _ask(duck, queries.PAIRED) if of.has_base else [],
         "worse": _ask(duck, queries.WORSE) if of.has_base else [],
     }

@@ -108,6 +108,12 @@ SAFETY = """
 
 JUDGE = "SELECT * REPLACE (round(cost_needed, 6) AS cost_needed, round(cost_avoided, 6) AS cost_avoided) FROM judge_savings WHERE run_id = 'head'"
 
+VERDICTS = """
+    SELECT verdict, count(*) AS n_traces, CAST(sum(n_answers) AS BIGINT) AS n_answers, favg(agreement) AS agreement,
+        round(fsum(cost), 6) AS cost
+    FROM final_verdicts WHERE run_id = 'head' GROUP BY verdict ORDER BY n_traces DESC, verdict
+"""
+
 PAIRED = "SELECT * FROM compare('base', 'head')"
 
 WORSE = """

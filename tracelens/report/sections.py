@@ -278,8 +278,24 @@ def _costs(numbers: Numbers) -> Section:
     ]  # fmt: skip
     if judged:
         blocks.append(Table("Judge", ("what", "calls", "tokens, about", "price, about"), tuple(judged)))
+    if numbers.tables["verdicts"]:
+        blocks.append(_verdicts(numbers))
     intro = "A trace whose path alone settles it needs no judge. A judge call is the size of the whole trace, estimated at four bytes a token."
     return Section("cost", "Cost and judge calls saved", intro, tuple(blocks))
+
+
+def _verdicts(numbers: Numbers) -> Table:
+    """What the judge said."""
+    cells = page.rows_of(
+        numbers.tables["verdicts"],
+        lambda row: Cell("no usable answer" if row["verdict"] is None else page.text(row["verdict"])),
+        lambda row: page.count(row["n_traces"]),
+        lambda row: page.count(row["n_answers"]),
+        lambda row: Cell(page.share(row["agreement"]), number=True),
+        lambda row: Cell(page.money(row["cost"]), number=True),
+    )
+    heads = ("final verdict", "traces", "answers", "agreement of answers", "cost")
+    return Table("Verdicts of the judge", heads, cells)
 
 
 def _whole(value: float | None) -> str:
