@@ -67,6 +67,26 @@ def test_tau2_runs_without_a_task_have_no_reference(tmp_path):
     assert found["n_records"] == 3
 
 
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ({"name": None}, "an action has no name"),
+        ({"name": "f", "arguments": [1]}, "arguments of an action are no object"),
+        ({"name": "f", "arguments": "{}", "compare_args": ["a"]}, "arguments of an action are no object"),
+    ],
+)
+def test_a_run_of_a_task_that_cannot_be_used_is_rejected(tmp_path, action, reason):
+    value = json.loads(sample("tau2").read_text())
+    value["simulations"].append(value["simulations"][0] | {"id": "sim-2", "task_id": "bad"})
+    value["tasks"].append({"id": "bad", "evaluation_criteria": {"actions": [action]}})
+    found = read(write(tmp_path, [json.dumps(value)], "r.json"))
+    assert [trace["trace_id"] for trace in found["traces"]] == ["sim-1"]
+    assert [row["reason"] for row in found["rejects"]] == [f"its task cannot be used: {reason}"]
+    task = json.loads(sample("tau2-tasks").read_text())[0]
+    task["evaluation_criteria"]["actions"] = [action, {"name": "g", "arguments": {"x": 1}, "compare_args": [{"x": 1}]}]
+    assert [row["reason"] for row in read(write(tmp_path, [json.dumps(task)], "t.json"))["rejects"]] == [reason]
+
+
 def test_a_changed_task_changes_the_trace(tmp_path):
     text = sample("tau2").read_text()
     one = batches(write(tmp_path, [text], "a.json"))[0].traces["record_lo"]

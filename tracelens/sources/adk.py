@@ -205,7 +205,7 @@ class AdkEval(NestedSource):
             return Sniff(98, f"there are {min(named)} and {min(cases)}")
         return Sniff(30 if named or cases else 0, "there is no eval_set_id with eval_cases or eval_case_results")
 
-    def faults(self, found: Projected) -> Iterator[Fault]:
+    def faults(self, found: Projected, whole: Projected) -> Iterator[Fault]:  # noqa: ARG002  traces tell it all
         """A case that is no object, or has no conversation."""
         case = found["case"]
         yield ~case.has("@", OBJECT), "a case is no object"

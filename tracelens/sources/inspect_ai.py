@@ -156,7 +156,7 @@ class Inspect(NestedSource):
         batch = super().parse(plain)
         return batch if plain is block else replace(batch, notes=(*batch.notes, NOT_JSON))
 
-    def faults(self, found: Projected) -> Iterator[Fault]:
+    def faults(self, found: Projected, whole: Projected) -> Iterator[Fault]:  # noqa: ARG002  traces tell it all
         """A sample that is none, or whose messages are none."""
         sample, message = found["sample"], found["message"]
         yield ~sample.has("@", OBJECT), "a sample is no object"

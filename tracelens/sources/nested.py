@@ -79,8 +79,13 @@ class NestedSource(ABC):
     def tables(self, records: Nested) -> Tables:
         """The tables of the good traces."""
 
-    def faults(self, found: Projected) -> Iterator[Fault]:  # noqa: ARG002  for those that need it
-        """Reasons for which a trace (a row of the first table) cannot be used; the first one counts."""
+    def faults(self, found: Projected, whole: Projected) -> Iterator[Fault]:  # noqa: ARG002  for those that need it
+        """Reasons for which a trace cannot be used; the first one counts.
+
+        Args:
+            found: The traces: rows of the first table, those of the table ``inner`` of ``whole``.
+            whole: The documents.
+        """
         yield from ()
 
     def document_faults(self, found: Projected) -> Iterator[Fault]:  # noqa: ARG002  for those that need it
@@ -108,7 +113,7 @@ class NestedSource(ABC):
         lost = Rejects(replace(block, failure=None), every)
         digests = self._digests(block, found, inner, every)
         below = without_above(found, self.inner)
-        below = _without_faults(below, self.faults(below), lost)
+        below = _without_faults(below, self.faults(below, found), lost)
 
         def made_of(some: Projected) -> Tables:
             number = some.top.parent.astype(np.int64)

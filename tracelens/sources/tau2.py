@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -80,19 +81,27 @@ def golden(action: Found, task: I64, n: int) -> pa.Table:
         n: Number of tasks.
     """
     keep = ~is_in(action.text("requestor"), "user")
-    names = action.text("name").filter(pa.array(keep))
+    for bad, _ in action_faults(action):
+        keep &= ~bad  # nobody uses the task of such an action
+    kept = pa.array(keep)
     arguments, form = action.arguments("arguments")
-    compared = action.text("compared", ARRAY).to_pylist()
+    compared = action.text("compared", ARRAY).filter(kept).to_pylist()
     texts = [
         text if which is None or text is None else _only(text, which)
-        for text, which in zip(arguments.to_pylist(), compared, strict=True)
+        for text, which in zip(arguments.filter(kept).to_pylist(), compared, strict=True)
     ]
-    return expected_rows(task[keep], names, pa.array(texts, TEXT).filter(pa.array(keep)), form[keep], n)
+    return expected_rows(task[keep], action.text("name").filter(kept), pa.array(texts, TEXT), form[keep], n)
+
+
+def action_faults(action: Found) -> Iterator[Fault]:
+    """Which golden actions are no calls, and why."""
+    yield ~action.has("name", STRING), "an action has no name"
+    yield ~action.has("arguments", NONE, NULL, OBJECT), "arguments of an action are no object"
 
 
 def _only(arguments: str, compared: str) -> str:
     """Expected arguments of which only some are compared."""
-    which = set(json.loads(compared))
+    which = {name for name in json.loads(compared) if isinstance(name, str)}
     value = json.loads(arguments)
     kept = {key: each if key in which else ANYTHING_OR_NOTHING for key, each in value.items()}
     return arguments if kept == value else encode(kept)
@@ -159,13 +168,18 @@ class Tau2Results(NestedSource):
             return Sniff(98, "there are simulations and tasks")
         return Sniff(40 if "simulations" in keys else 0, "there are no simulations with tasks")
 
-    def faults(self, found: Projected) -> Iterator[Fault]:
+    def faults(self, found: Projected, whole: Projected) -> Iterator[Fault]:
         """A simulation without a task or messages."""
         run, message = found["run"], found["message"]
         yield ~run.has("@", OBJECT), "a simulation is no object"
         yield ~run.has("task_id", STRING, NUMBER), "a simulation has no task_id"
         yield ~run.has("messages", ARRAY), "a simulation has no messages (voice runs with ticks are not read)"
         yield some_inside(found, "message", ~message.has("role", STRING)), "a message has no role"
+        which = _task_rows(whole["task"], whole["run"].parent, run.text("task_id", STRING, NUMBER))
+        for bad, why in action_faults(whole["action"]):
+            tasks = np.zeros(whole["task"].n + 1, np.bool_)
+            tasks[whole["action"].parent[bad]] = True
+            yield tasks[which], f"its task cannot be used: {why}"
 
     def tables(self, records: Nested) -> Tables:
         """The tables of the good simulations."""
@@ -252,15 +266,17 @@ def _results(message: Found, inner: Found) -> Results:
     return Results(message.parent[at].astype(np.int64), at, found["id"], pa.nulls(at.size, TEXT), columns_of)
 
 
+def _task_rows(task: Found, document: npt.NDArray[Any], case: pa.Array) -> I64:
+    """int64[traces]: the row of each trace's task in its document, -1 for none."""
+    ids = zip(task.parent.tolist(), task.text("id", STRING, NUMBER).to_pylist(), strict=True)
+    known = dict(zip(ids, range(task.n), strict=True))
+    return np.array([known.get(key, -1) for key in zip(document.tolist(), case.to_pylist(), strict=True)], np.int64)
+
+
 def _tasks(records: Nested, case: pa.Array) -> tuple[Found, I64, B1]:
     """The tasks, the row of each trace's task (-1 for none), and whether that one lists actions."""
     task = records.beside["task"]
-    document = task.parent.tolist()
-    known = dict(
-        zip(zip(document, task.text("id", STRING, NUMBER).to_pylist(), strict=True), range(task.n), strict=True)
-    )
-    wanted = zip(records.of.tolist(), case.to_pylist(), strict=True)
-    which = np.array([known.get(key, -1) for key in wanted], np.int64)
+    which = _task_rows(task, records.of, case)
     lists = np.append(task.has("actions", ARRAY), False)
     return task, which, lists[which]
 
@@ -304,9 +320,8 @@ class Tau2Tasks(JsonSource):
         line, action = found["line"], found["action"]
         yield ~line.has("@", OBJECT), "a task must be an object"
         yield ~line.has("id", STRING, NUMBER), "a task has no id"
-        yield some_inside(found, "action", ~action.has("name", STRING)), "an action has no name"
-        usable = action.has("arguments", NONE, NULL, OBJECT)
-        yield some_inside(found, "action", ~usable), "arguments of an action are no object"
+        for bad, why in action_faults(action):
+            yield some_inside(found, "action", bad), why
 
     def tables(self, records: Records) -> Tables:
         """The tables of the good tasks."""
