@@ -14,7 +14,7 @@ from tests.sources.test_damage import damaged
 
 FORMS = {name: (name, records) for name, records in RECORDS.items()} | EXTRA
 SPAN_A_RECORD = {"langsmith", "weave", "phoenix", "phoenix rows", "langfuse rows"}
-COPIES = 6
+COPIES = 3
 
 
 def lines_of(form, n=3):
@@ -57,7 +57,7 @@ def test_every_record_is_accounted_for(tmp_path, form):
             if key in before and rows[:2] == before[key][:2]:
                 same += 1
                 assert rows == before[key]
-    assert same >= COPIES // 2
+    assert same >= 1
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -96,12 +96,11 @@ def test_real_files_may_be_damaged(shared, tmp_path):
     for name in names:
         path = shared / "samples" / name
         format = read_format(path)
-        for _ in range(3):
+        for _ in range(2):
             copy = tmp_path / path.name
             copy.write_bytes(damaged(random_, path.read_bytes()))
-            for size in (1 << 20, 2000):
-                got = read(copy, format, block_size=size)
-                assert got["n_records"] >= len(got["traces"]) + got["n_blank"] + len(got["rejects"])
+            got = read(copy, format, block_size=random_.choice([1 << 20, 9000]))
+            assert got["n_records"] >= len(got["traces"]) + got["n_blank"] + len(got["rejects"])
 
 
 def read_format(path):
