@@ -8,7 +8,7 @@ itself stopped, what it wrote is judged as it is. Lines of ``event:`` and commen
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -71,7 +71,7 @@ class AnthropicStream(SessionSource):
         started = any(each.get("type") in {"message_start", "content_block_delta"} for each in lines)
         return Sniff(95, "lines are events of a stream") if started else Sniff(0, "there is no event message_start")
 
-    def owner(self, name: str, lines: Sequence[Mapping[str, Any]]) -> tuple[Owner, str | None]:  # noqa: ARG002
+    def owner(self, name: str, lines: Iterable[Mapping[str, Any]]) -> tuple[Owner, str | None]:  # noqa: ARG002
         """The file."""
         return Owner(name), None
 

@@ -11,7 +11,7 @@ files its lines stand by time. A message that the program wrote itself (an API e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -99,14 +99,14 @@ class ClaudeCode(SessionSource):
             return Sniff(80, "lines are of type user or assistant with a message and a timestamp")
         return Sniff(0, "no line has a sessionId with a message")
 
-    def owner(self, name: str, lines: Sequence[Mapping[str, Any]]) -> tuple[Owner, str | None]:
+    def owner(self, name: str, lines: Iterable[Mapping[str, Any]]) -> tuple[Owner, str | None]:
         """The session that the first line with one names, else the file."""
-        inner = lines[0].get("loglines") if lines else None
-        every = [*lines, *(inner if isinstance(inner, list) else ())]
-        named = (
-            each["sessionId"] for each in every if isinstance(each, dict) and isinstance(each.get("sessionId"), str)
-        )
-        return Owner(next(named, name)), None
+        for each in lines:
+            inner = each.get("loglines")
+            for line in [each, *(inner if isinstance(inner, list) else ())]:
+                if isinstance(line, dict) and isinstance(line.get("sessionId"), str):
+                    return Owner(line["sessionId"]), None
+        return Owner(name), None
 
     def trace_keys(self, found: Projected, block: Block) -> pa.LargeStringArray:
         """The session that a line names, else that of its file; a copy is the session that it was copied from."""
@@ -117,7 +117,7 @@ class ClaudeCode(SessionSource):
         names = pa.array([self._same.get(name, name) for name in known.dictionary.to_pylist()], TEXT)
         return names.take(known.indices)
 
-    def same(self, heads: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:
+    def same(self, heads: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, str]:
         """Sessions that begin with the first line of another one: resumed or forked, with its lines copied."""
         begun: dict[str, str] = {}
         out: dict[str, str] = {}

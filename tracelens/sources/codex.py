@@ -9,7 +9,7 @@ call was denied where its result says that the user rejected it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -93,7 +93,7 @@ class Codex(SessionSource):
             return Sniff(10, "it is what codex exec --json prints, not the rollout that it stores")
         return Sniff(0, "no line has a payload and a type of a rollout")
 
-    def owner(self, name: str, lines: Sequence[Mapping[str, Any]]) -> tuple[Owner, str | None]:
+    def owner(self, name: str, lines: Iterable[Mapping[str, Any]]) -> tuple[Owner, str | None]:
         """The id of the first ``session_meta``, else the file; and the thread that spawned it."""
         metas = (each.get("payload") for each in lines if each.get("type") == "session_meta")
         meta: Any = next((each for each in metas if isinstance(each, dict)), {})

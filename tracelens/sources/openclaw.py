@@ -8,7 +8,7 @@ repeats are history and are not read. The final answer is the last message that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -58,7 +58,7 @@ class OpenClaw(SessionSource):
             else Sniff(0, "no line is an event of a tool")
         )
 
-    def owner(self, name: str, lines: Sequence[Mapping[str, Any]]) -> tuple[Owner, str | None]:  # noqa: ARG002
+    def owner(self, name: str, lines: Iterable[Mapping[str, Any]]) -> tuple[Owner, str | None]:  # noqa: ARG002
         """The file."""
         return Owner(name), None
 

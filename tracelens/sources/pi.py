@@ -7,7 +7,7 @@ error. Tokens read count those of the cache. Sessions of other harnesses that ar
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -87,7 +87,7 @@ class Pi(SessionSource):
             return Sniff(95, "a line of type session has a cwd or a harness")
         return Sniff(70 if spoken else 0, f"{'lines' if spoken else 'no lines'} of type message have a message")
 
-    def owner(self, name: str, lines: Sequence[Mapping[str, Any]]) -> tuple[Owner, str | None]:
+    def owner(self, name: str, lines: Iterable[Mapping[str, Any]]) -> tuple[Owner, str | None]:
         """The id of the session, else the file."""
         begun = (each for each in lines if each.get("type") == "session" and isinstance(each.get("id"), str))
         return Owner(str(next(begun, {"id": name})["id"])), None

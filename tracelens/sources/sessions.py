@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import json
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -62,7 +62,7 @@ class SessionSource(GatheredSource):
     _same: Mapping[str, str] = {}
 
     @abstractmethod
-    def owner(self, name: str, lines: Sequence[Mapping[str, Any]]) -> tuple[Owner, str | None]:
+    def owner(self, name: str, lines: Iterable[Mapping[str, Any]]) -> tuple[Owner, str | None]:
         """Whose the lines of a file are, and the trace that a sub-agent's file belongs to if that is in the input.
 
         Args:
@@ -73,17 +73,17 @@ class SessionSource(GatheredSource):
     def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[Any]:
         """What is no part of a trace, then the traces."""
         run = copy.copy(self)
-        heads = {file.name: first_objects(file) for file in inputs}
+        heads = {file.name: FirstObjects(file) for file in inputs}
         run._owners = self._resolved(inputs, options, heads)  # noqa: SLF001  a copy of this very source, for one input
         run._same = self.same(heads)  # noqa: SLF001
         yield from super(SessionSource, run).blocks(inputs, options)
 
-    def same(self, heads: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, str]:  # noqa: ARG002  for those that need it
+    def same(self, heads: Mapping[str, Iterable[Mapping[str, Any]]]) -> dict[str, str]:  # noqa: ARG002  for those that need it
         """Traces that are another one under a new name, by the first objects of each file; most formats have none."""
         return {}
 
     def _resolved(
-        self, inputs: Sequence[File], options: Options, heads: Mapping[str, Sequence[Mapping[str, Any]]]
+        self, inputs: Sequence[File], options: Options, heads: Mapping[str, Iterable[Mapping[str, Any]]]
     ) -> dict[str, Owner]:
         found: dict[str, Owner] = {}
         parents: dict[str, str | None] = {}
@@ -113,18 +113,40 @@ def _below(owner: Owner, parents: Mapping[str, str | None]) -> Owner:
     return owner._replace(key=key, depth=depth, agent=owner.agent or (owner.key if depth else None))
 
 
-def first_objects(file: File, most: int = 50) -> list[dict[str, Any]]:
-    """The first objects of a file of lines, of an array or of a document; broken ones are left out."""
-    start = read_head(file.path)
-    found: list[Any] = []
-    for line in start.split(b"\n")[:most]:
+class FirstObjects:
+    """The first objects of a file of lines, of an array or of a document, read as far as somebody looks.
+
+    Args:
+        file: The file; what is broken in it is left out.
+        most: Lines, or elements, that are looked at.
+    """
+
+    def __init__(self, file: File, most: int = 50) -> None:
+        self._rest = _objects(file, most)
+        self._seen: list[Mapping[str, Any]] = []
+
+    def __iter__(self) -> Iterator[Mapping[str, Any]]:
+        """Those that were looked at before, then the next ones."""
+        yield from self._seen
+        for each in self._rest:
+            self._seen.append(each)
+            yield each
+
+
+def _objects(file: File, most: int) -> Iterator[Mapping[str, Any]]:
+    start, found = read_head(file.path), False
+    for line in start.split(b"\n", most)[:most]:
         with suppress(ValueError, RecursionError):
-            found.append(json.loads(line))
-    if not any(isinstance(each, dict) for each in found):
+            each = json.loads(line)
+            if isinstance(each, dict):
+                found = True
+                yield each
+    if not found:
         with suppress(ValueError, RecursionError):
             whole = json.loads(start)
-            found = whole if isinstance(whole, list) else [whole]
-    return [each for each in found[:most] if isinstance(each, dict)]
+            yield from (
+                each for each in (whole if isinstance(whole, list) else [whole])[:most] if isinstance(each, dict)
+            )
 
 
 def ends_cut(file: File) -> bool:
