@@ -42,7 +42,7 @@ def test_a_mixed_folder_is_read_file_by_file(tmp_path):
     write(tmp_path, [NATIVE.replace('"n"', '"m"')], "c.jsonl")
     opened = open_input(tmp_path)
     assert opened.format_name == "native+chat"
-    assert "2 files (a.jsonl, …) is read as native" in opened.explanation
+    assert "2 files (a.jsonl, …) are read as native" in opened.explanation
     assert [row["source"] for row in read(tmp_path)["traces"]] == ["a.jsonl", "b.jsonl", "c.jsonl"]
 
 

@@ -252,7 +252,8 @@ def _explain(files: Sequence[File], found: Iterable[tuple[Source, Sniff]]) -> st
     parts = []
     for (name, why), names in groups.items():
         which = names[0] if len(names) == 1 else f"{len(names)} files ({names[0]}, …)"
-        parts.append(f"{which} is read as {name}: {why}")
+        verb = "is" if len(names) == 1 else "are"
+        parts.append(f"{which} {verb} read as {name}: {why}")
     return "; ".join(parts)
 
 
