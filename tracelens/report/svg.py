@@ -17,6 +17,9 @@ Row = dict[str, Any]
 WIDE, NARROW = 860, 350
 """Widths of the two drawings."""
 
+_DATE = 88.0
+"""Room that a date takes."""
+
 
 def chart(kind: str, rows: Sequence[Row], *, title: str, words: str) -> str:
     """A drawing for wide and one for narrow pages.
@@ -145,14 +148,13 @@ def _bars(rows: Sequence[Row], x: Sequence[float], step: float, top: float, bott
 
 
 def _dates(rows: Sequence[Row], x: Sequence[float], y: float, right: float) -> Iterable[str]:
-    """As many dates as have room, the last one always."""
-    fits = max(int((right - x[0]) // 92), 1)
+    """The last date, and as many before it as have room."""
+    fits = max(int((right - x[0]) // _DATE), 1)
     every = max(-(-len(rows) // fits), 1)
-    for number in range(len(rows) - 1, -1, -every):
-        anchor = "end" if number == len(rows) - 1 else "middle"
-        at = right if number == len(rows) - 1 else x[number]
-        if at > x[0] + 20 or number == 0:
-            yield _text(at, y, rows[number]["day"], anchor=anchor)
+    yield _text(right, y, rows[-1]["day"], anchor="end")
+    for number in range(len(rows) - 1 - every, -1, -every):
+        if x[0] + 20 < x[number] < right - 1.5 * _DATE:
+            yield _text(x[number], y, rows[number]["day"], anchor="middle")
 
 
 def _funnel(rows: Sequence[Row], width: int) -> tuple[str, int]:
