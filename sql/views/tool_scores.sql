@@ -1,24 +1,24 @@
 -- One row per run and tool that was called or expected. Counts of pairs come from the optimal pairing where the suite
 -- kept it, else from the one it kept; they are null where no trace with that tool was held against a reference.
-WITH kept AS (
-    SELECT run_id, max_by(pairing, CASE pairing WHEN 'optimal' THEN 3 WHEN 'best_unused' THEN 2 ELSE 1 END) AS pairing
-    FROM stored.pairs
-    GROUP BY run_id
-),
-paired AS (
+WITH counted AS (
     SELECT
         run_id,
+        pairing,
         tool,
-        count(*) FILTER (status = 'exact') AS n_exact,
-        count(*) FILTER (status = 'partial') AS n_partial,
-        count(*) FILTER (status = 'name_only') AS n_name_only,
-        count(*) FILTER (status = 'wrong_name') AS n_wrong_name,
-        count(*) FILTER (status = 'missing') AS n_missing,
-        count(*) FILTER (status = 'extra') AS n_extra
-    FROM stored.pairs
-    JOIN kept USING (run_id, pairing)
+        coalesce(sum(n) FILTER (status = 'exact'), 0)::BIGINT AS n_exact,
+        coalesce(sum(n) FILTER (status = 'partial'), 0)::BIGINT AS n_partial,
+        coalesce(sum(n) FILTER (status = 'name_only'), 0)::BIGINT AS n_name_only,
+        coalesce(sum(n) FILTER (status = 'wrong_name'), 0)::BIGINT AS n_wrong_name,
+        coalesce(sum(n) FILTER (status = 'missing'), 0)::BIGINT AS n_missing,
+        coalesce(sum(n) FILTER (status = 'extra'), 0)::BIGINT AS n_extra
+    FROM (SELECT run_id, pairing, tool, status, count(*) AS n FROM stored.pairs GROUP BY ALL)
+    GROUP BY run_id, pairing, tool
+),
+paired AS (
+    SELECT * EXCLUDE (pairing)
+    FROM counted
     WHERE tool IS NOT NULL
-    GROUP BY run_id, tool
+    QUALIFY pairing = max_by(pairing, CASE pairing WHEN 'optimal' THEN 3 WHEN 'best_unused' THEN 2 ELSE 1 END) OVER (PARTITION BY run_id)
 ),
 called AS (
     SELECT
