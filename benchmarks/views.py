@@ -51,9 +51,8 @@ class Timed:
             >>> Timed("funnel", 10, 0.2, 0.1).line
             '| `funnel` | 10 | 0.20 | 0.10 | 2.0 |'
         """
-        return (
-            f"| `{self.name}` | {self.rows:,} | {self.seconds:.2f} | {self.scan:.2f} | {self.seconds / self.scan:.1f} |"
-        )
+        ratio = f"{self.seconds / self.scan:.1f}" if self.scan else "–"  # a plan that reads nothing
+        return f"| `{self.name}` | {self.rows:,} | {self.seconds:.2f} | {self.scan:.2f} | {ratio} |"
 
 
 def queries(duck: "duckdb.DuckDBPyConnection") -> Iterator[tuple[str, str]]:
