@@ -17,6 +17,7 @@ import tracelens.sources.table as module
 from tests.sources.reading import read, write
 from tracelens.columns import ABSENT, JSON_STRING, NOT_CAPTURED
 from tracelens.errors import InputError
+from tracelens.sources.detect import open_input
 
 ROWS = [
     {"trace_id": "a", "name": "find", "arguments": '{"q":1.0}', "call_id": "1", "status": "ok", "case_id": "c"},
@@ -222,3 +223,15 @@ def test_blocks_are_bounded(monkeypatch):
     blocks = list(module.CallTable().memory_blocks(table, module.Options()))
     assert len(blocks) > 5
     assert sum(block.rows.num_rows for block in blocks) == 90
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    chance = random.Random(1)
+    texts = [f'"{chance.randbytes(50).hex()}"' for _ in range(1 << 18)]
+    table = pa.table({"trace_id": [str(k) for k in range(len(texts))], "name": ["f"] * len(texts), "arguments": texts})
+    path = parquet(tmp_path, table, row_group_size=1 << 14, compression="none", use_dictionary=False)
+    del table, texts
+    before, most = pa.total_allocated_bytes(), 0
+    for _ in open_input(path, "table", block_size=1 << 21).blocks():
+        most = max(most, pa.total_allocated_bytes() - before)
+    assert most < path.stat().st_size
