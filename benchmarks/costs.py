@@ -10,7 +10,7 @@ from pathlib import Path
 from benchmarks.workload import Workload
 
 STAGES = {
-    "read": [("sources/io.py", "read_blocks")],
+    "read": [("sources/reading/io.py", "read_blocks")],
     "parse lines": [("sources/base.py", "parse")],
     "shred arguments": [("run/pool.py", "pool_arguments")],
     "digest": [("run/matching.py", "digest_pool")],

@@ -12,7 +12,7 @@ import pytest
 import tracelens as tl
 from tests.run.scoring import table_bytes, write
 from tracelens.errors import InputError
-from tracelens.sources.table_columns import KNOWN
+from tracelens.sources.tables.table_columns import KNOWN
 
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 0.5, 2**31, 2**40, 2**63, 10**400, 1e16, 1e300, -1e300, "", "x", "1", "ok", "error"),

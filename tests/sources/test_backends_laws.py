@@ -8,7 +8,7 @@ import pytest
 
 from tests.sources.reading import read, write
 from tracelens.columns import JSON_STRING, JSON_VALUE, NOT_CAPTURED, TRUNCATED
-from tracelens.sources.spanned import TIED
+from tracelens.sources.backends.spanned import TIED
 
 
 def run(key, kind, name, second, parent="r", **more):

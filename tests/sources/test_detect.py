@@ -10,8 +10,8 @@ from tracelens.cli import main
 from tracelens.errors import InputError
 from tracelens.sources import detect
 from tracelens.sources.detect import SOURCES, open_input
-from tracelens.sources.files import File
 from tracelens.sources.heads import heads_of
+from tracelens.sources.reading.files import File
 
 SAMPLES = Path(detect.__file__).parent / "samples"
 

@@ -14,7 +14,7 @@ import tracelens as tl
 from tests.sources.reading import batches, read, write
 from tracelens.cli import main
 from tracelens.sources import detect
-from tracelens.sources.bfcl import alternatives, translated
+from tracelens.sources.evaluations.bfcl import alternatives, translated
 
 SAMPLES = Path(detect.__file__).parent / "samples"
 OURS = (

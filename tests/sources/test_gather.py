@@ -17,8 +17,8 @@ from tracelens.run.again import stored_input
 from tracelens.run.score import score_run
 from tracelens.sources.base import Options, Sniff, Tables
 from tracelens.sources.detect import Opened
-from tracelens.sources.files import find_files
 from tracelens.sources.gather import NO_KEY, GatheredSource
+from tracelens.sources.reading.files import find_files
 from tracelens.store import open_run
 from tracelens.suite import Suite
 

@@ -14,9 +14,9 @@ from tests.sources.reading import read, write
 from tracelens.columns import padded
 from tracelens.errors import InputError
 from tracelens.kernels.records import newlines, split_lines
-from tracelens.sources import io
-from tracelens.sources.files import File, find_files
-from tracelens.sources.io import read_blocks
+from tracelens.sources.reading import io
+from tracelens.sources.reading.files import File, find_files
+from tracelens.sources.reading.io import read_blocks
 
 LINES = [json.dumps({"trace_id": f"t{k}", "tool_calls": [{"name": "a", "arguments": {"k": k}}]}) for k in range(50)]
 

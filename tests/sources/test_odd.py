@@ -14,7 +14,7 @@ import tracelens as tl
 from tests.sources.reading import read, write
 from tracelens.errors import InputError
 from tracelens.run import score_run
-from tracelens.sources.table_columns import CHECKED, KNOWN
+from tracelens.sources.tables.table_columns import CHECKED, KNOWN
 
 GOOD = {"turn": 1, "depth": 1, "duration_ms": 2.5, "started_at": "2026-11-02T10:00:00Z", "status": "ok", "agent": "a"}
 ODD_OF_CALL = {

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tracelens.columns import TEXT
-from tracelens.sources.picking import pick, picked, starts_of
 from tracelens.sources.references import matcher_faults
+from tracelens.sources.tables.picking import pick, picked, starts_of
 
 TEXTS = st.lists(
     st.none() | st.sampled_from(["", "a", "b", "12345678", "123456789", "a longer text", "é"]), max_size=12

@@ -8,7 +8,7 @@ import pytest
 from tests.sources.reading import write
 from tracelens.errors import InputError
 from tracelens.sources import detect
-from tracelens.sources.files import find_files
+from tracelens.sources.reading.files import find_files
 
 FOLDER = Path(detect.__file__).parent / "samples"
 

@@ -9,9 +9,9 @@ import pytest
 import tracelens as tl
 from tests.sources.reading import read
 from tracelens.errors import InputError
-from tracelens.sources import remote
 from tracelens.sources.detect import open_input
-from tracelens.sources.remote import Remote, copies, find_remote, is_remote, plain
+from tracelens.sources.reading import remote
+from tracelens.sources.reading.remote import Remote, copies, find_remote, is_remote, plain
 
 
 def lines(*ids):

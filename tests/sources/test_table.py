@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import tracelens.sources.table as module
+import tracelens.sources.tables.table as module
 from tests.sources.reading import read, write
 from tracelens.columns import ABSENT, JSON_STRING, NOT_CAPTURED
 from tracelens.errors import InputError

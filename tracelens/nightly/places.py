@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tracelens.errors import InputError
-from tracelens.sources.files import is_readable
+from tracelens.sources.reading.files import is_readable
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,8 +24,8 @@ from tracelens.nightly.places import Entry, fetch, list_entries
 from tracelens.run.score import score_run
 from tracelens.selection import Selection
 from tracelens.sources.detect import Opened, open_input, recognise
-from tracelens.sources.files import File
-from tracelens.sources.index import Gathered
+from tracelens.sources.reading.files import File
+from tracelens.sources.reading.index import Gathered
 from tracelens.suite import Suite
 
 MINUTE = 60 * 10**9

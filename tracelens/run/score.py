@@ -26,7 +26,7 @@ from tracelens.run.tally import Tally
 from tracelens.rungs.safety import mask
 from tracelens.selection import EVERYTHING, Selection
 from tracelens.sources.detect import Opened, open_input
-from tracelens.sources.io import BLOCK
+from tracelens.sources.reading.io import BLOCK
 from tracelens.store import RunWriter
 from tracelens.threads import default_threads, ordered_map
 from tracelens.version import __version__

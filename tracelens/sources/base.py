@@ -19,8 +19,8 @@ import pyarrow as pa
 from tracelens.columns import EXPECTED, SPANS, Batch, Remark, empty, numbers
 from tracelens.kernels.records import hash_records
 from tracelens.projection import Projected, Projection, reason, run
-from tracelens.sources.files import File
-from tracelens.sources.io import BLOCK, Block, Layout, read_blocks
+from tracelens.sources.reading.files import File
+from tracelens.sources.reading.io import BLOCK, Block, Layout, read_blocks
 from tracelens.sources.references import matcher_faults
 from tracelens.sources.rejects import Rejects
 

@@ -10,43 +10,43 @@ from typing import Any
 
 from tracelens.columns import Batch, Before
 from tracelens.errors import InputError, UsageError, did_you_mean, shown_type
-from tracelens.sources.adk import AdkEval, AdkLegacyEval, AdkSession
-from tracelens.sources.anthropic import Anthropic
-from tracelens.sources.anthropic_stream import AnthropicStream
-from tracelens.sources.atif import Atif
-from tracelens.sources.azure import AzureEvaluation
+from tracelens.sources.backends.deepeval import DeepEval
+from tracelens.sources.backends.langfuse import Langfuse
+from tracelens.sources.backends.langfuse_chat import LangfuseChat
+from tracelens.sources.backends.langsmith import LangSmith
+from tracelens.sources.backends.mlflow import MLflow
+from tracelens.sources.backends.openai_agents import OpenAIAgents
+from tracelens.sources.backends.phoenix import Phoenix
+from tracelens.sources.backends.weave import Weave
 from tracelens.sources.base import Head, Options, Sniff, Source
-from tracelens.sources.bfcl import BfclAnswers, BfclQuestions, BfclResults
-from tracelens.sources.chat import Chat
-from tracelens.sources.claude_code import ClaudeCode
-from tracelens.sources.codex import Codex
-from tracelens.sources.deepeval import DeepEval
-from tracelens.sources.files import File, find_files
+from tracelens.sources.chats.anthropic import Anthropic
+from tracelens.sources.chats.azure import AzureEvaluation
+from tracelens.sources.chats.chat import Chat
+from tracelens.sources.chats.google import Google
+from tracelens.sources.chats.langchain import LangChain
+from tracelens.sources.chats.pydantic_ai import PydanticAI
+from tracelens.sources.chats.responses import Responses
+from tracelens.sources.evaluations.adk import AdkEval, AdkLegacyEval, AdkSession
+from tracelens.sources.evaluations.atif import Atif
+from tracelens.sources.evaluations.bfcl import BfclAnswers, BfclQuestions, BfclResults
+from tracelens.sources.evaluations.inspect_ai import Inspect
+from tracelens.sources.evaluations.openhands import OpenHands
+from tracelens.sources.evaluations.swe_agent import MiniSweAgent, SweAgent
+from tracelens.sources.evaluations.tau2 import Tau2Results, Tau2Tasks
+from tracelens.sources.evaluations.taubench import TauBench
 from tracelens.sources.frames import FRAMES, FrameSource, column_names, frame_named
-from tracelens.sources.gemini_cli import GeminiCLI
-from tracelens.sources.google import Google
 from tracelens.sources.heads import heads_of
-from tracelens.sources.inspect_ai import Inspect
-from tracelens.sources.io import BLOCK, Layout
-from tracelens.sources.langchain import LangChain
-from tracelens.sources.langfuse import Langfuse
-from tracelens.sources.langfuse_chat import LangfuseChat
-from tracelens.sources.langsmith import LangSmith
-from tracelens.sources.mlflow import MLflow
+from tracelens.sources.logs.anthropic_stream import AnthropicStream
+from tracelens.sources.logs.claude_code import ClaudeCode
+from tracelens.sources.logs.codex import Codex
+from tracelens.sources.logs.gemini_cli import GeminiCLI
+from tracelens.sources.logs.openclaw import OpenClaw
+from tracelens.sources.logs.pi import Pi
 from tracelens.sources.native import Native
-from tracelens.sources.openai_agents import OpenAIAgents
-from tracelens.sources.openclaw import OpenClaw
-from tracelens.sources.openhands import OpenHands
 from tracelens.sources.otlp import Otlp
-from tracelens.sources.phoenix import Phoenix
-from tracelens.sources.pi import Pi
-from tracelens.sources.pydantic_ai import PydanticAI
-from tracelens.sources.responses import Responses
-from tracelens.sources.swe_agent import MiniSweAgent, SweAgent
-from tracelens.sources.table import CallTable
-from tracelens.sources.tau2 import Tau2Results, Tau2Tasks
-from tracelens.sources.taubench import TauBench
-from tracelens.sources.weave import Weave
+from tracelens.sources.reading.files import File, find_files
+from tracelens.sources.reading.io import BLOCK, Layout
+from tracelens.sources.tables.table import CallTable
 
 SOURCES: tuple[Source, ...] = (
     Native(),

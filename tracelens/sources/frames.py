@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 
 from tracelens.columns import Batch
 from tracelens.errors import InputError
+from tracelens.sources.backends.langfuse import Langfuse
+from tracelens.sources.backends.langsmith import LangSmith
+from tracelens.sources.backends.mlflow import MLflow
+from tracelens.sources.backends.phoenix import Phoenix
 from tracelens.sources.base import Head, Options, Sniff
-from tracelens.sources.files import File
-from tracelens.sources.langfuse import Langfuse
-from tracelens.sources.langsmith import LangSmith
-from tracelens.sources.mlflow import MLflow
-from tracelens.sources.phoenix import Phoenix
+from tracelens.sources.reading.files import File
 
 READABLE = r"(?s)^\s*[\[{]"
 NO_NUMBER = r"NaN|Infinity|[eE]\+?[0-9]{3}"

@@ -25,9 +25,9 @@ Hooks, where a format needs them:
 - ``faults(found)``: records that are JSON and cannot be used, as in `tracelens.sources.base.JsonSource`; second pass.
 - ``identified = True``: records have ids, and the format merges repeats itself.
 - ``pieces_of(block)``: for records that hold parts of several traces, such as lines of spans: the parts, as
-  `tracelens.sources.index.Found`. A part may carry a label, for what stands around it.
+  `tracelens.sources.reading.index.Found`. A part may carry a label, for what stands around it.
 
-Files hold JSON lines, one array, or one document (`tracelens.sources.io.Layout`, found by the first bytes): a document
+Files hold JSON lines, one array, or one document (`tracelens.sources.reading.io.Layout`, found by the first bytes): a document
 is one record. Compressed files are copied to a temporary file on the way, because they are read twice.
 """
 
@@ -58,9 +58,9 @@ from tracelens.columns import (
 from tracelens.kernels.records import hash_records
 from tracelens.projection import NUMBER, STRING, Projected, Projection, reason, run
 from tracelens.sources.base import Fault, Head, Options, Sniff, Tables
-from tracelens.sources.files import File
-from tracelens.sources.index import Found, Gathered, Index
-from tracelens.sources.io import Block, read_blocks
+from tracelens.sources.reading.files import File
+from tracelens.sources.reading.index import Found, Gathered, Index
+from tracelens.sources.reading.io import Block, read_blocks
 from tracelens.sources.rejects import SHOWN, Rejects
 from tracelens.threads import default_threads, ordered_map
 

@@ -12,8 +12,8 @@ import numpy as np
 from tracelens.columns import padded
 from tracelens.kernels.records import BEFORE, split_elements
 from tracelens.sources.base import Head
-from tracelens.sources.files import File
-from tracelens.sources.io import Layout, read_head
+from tracelens.sources.reading.files import File
+from tracelens.sources.reading.io import Layout, read_head
 
 SIZES = (1 << 18, 1 << 22, 1 << 26)
 """Bytes that are looked at, more where fewer do not tell."""

@@ -32,8 +32,8 @@ from tracelens.kernels.records import hash_records
 from tracelens.projection import Found, Projected, Projection, reason, run
 from tracelens.projection.declare import Table
 from tracelens.sources.base import Fault, Head, Options, Records, Sniff, Tables
-from tracelens.sources.files import File
-from tracelens.sources.io import Block, Marks, read_blocks
+from tracelens.sources.reading.files import File
+from tracelens.sources.reading.io import Block, Marks, read_blocks
 from tracelens.sources.references import matcher_faults
 from tracelens.sources.rejects import Rejects
 

@@ -6,7 +6,7 @@ import pyarrow as pa
 
 from tracelens.columns import REJECTS, table
 from tracelens.kernels.records import newlines
-from tracelens.sources.io import Block, Marks
+from tracelens.sources.reading.io import Block, Marks
 
 SHOWN = 200
 """Characters of a bad record that are shown."""

@@ -31,8 +31,6 @@ from tracelens.columns import (
 from tracelens.projection import ARRAY, STRING, Projected, Projection, Row, run
 from tracelens.sources.base import Head, Sniff, Tables
 from tracelens.sources.gather import GatheredSource, Pieces, Seen, digests_of, reject_errors
-from tracelens.sources.index import Found
-from tracelens.sources.io import Block
 from tracelens.sources.otlp.dialects import DIALECTS, KINDS
 from tracelens.sources.otlp.executed import Executed, executed
 from tracelens.sources.otlp.merge import Merged, merge, own_arguments
@@ -40,6 +38,8 @@ from tracelens.sources.otlp.messages import Requested, requested
 from tracelens.sources.otlp.results import answered
 from tracelens.sources.otlp.spans import LOG, SPAN, Spans, read_spans
 from tracelens.sources.otlp.traces import trace_columns, usage
+from tracelens.sources.reading.index import Found
+from tracelens.sources.reading.io import Block
 from tracelens.sources.rejects import Rejects
 
 I64 = npt.NDArray[np.int64]

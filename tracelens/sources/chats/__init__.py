@@ -1,0 +1,1 @@
+"""Message lists: a record is a conversation."""

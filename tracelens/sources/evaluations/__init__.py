@@ -1,0 +1,1 @@
+"""Files of evaluation sets and benchmarks: traces together with what was expected."""

@@ -1,0 +1,1 @@
+"""Call tables: Parquet files, frames and relations whose row is a call."""
