@@ -7,7 +7,7 @@ import pytest
 
 from tests.store.fake_run import fake_run, frame
 from tracelens import __version__
-from tracelens.cli import main
+from tracelens.cli import main, program
 from tracelens.cli.query import table_lines
 from tracelens.cli.score import profiled
 from tracelens.errors import InputError, InternalError
@@ -51,28 +51,17 @@ def test_version_and_help(tl):
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "demo",
-        "init",
-        "lint",
-        "score",
-        "rescore",
-        "explain",
-        "sql",
-        "gate",
-        "queue",
-        "verdicts",
-        "export",
-        "prune",
-        "schema",
-    ],
-)
+@pytest.mark.parametrize("name", [name for name, *_ in program._COMMANDS])
 def test_every_command_explains_itself(tl, name):
     code, out, _ = tl(name, "--help")
     assert code == 0
     assert f"Usage: tracelens {name}" in out
+    assert f"Example: tracelens {name} " in f"{' '.join(out.split())} "
+    assert "[default: False]" not in out
+
+
+def test_a_default_that_says_something_is_told(tl):
+    assert "[default: auto]" in tl("score", "--help")[1]
 
 
 @pytest.mark.parametrize("tokens", [["scor"], ["score"], ["explain", "only-one"], ["sql", "x", "--nonsense"]])
@@ -98,6 +87,7 @@ def test_score_as_json(tl, engine, tmp_path):
     _, out, error = tl("score", "in.jsonl", "--json")
     assert "path" not in json.loads(out)
     assert error == ""
+    assert "Nothing is kept; --out DIR" in tl("score", "in.jsonl")[2]
 
 
 def test_too_many_rejects_are_code_3(tl, engine, tmp_path):

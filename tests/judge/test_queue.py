@@ -236,11 +236,13 @@ def test_verdicts_go_where_their_run_goes(run, tmp_path):
     assert not (tmp_path / "copy" / "verdicts" / "ab12").exists()
 
 
-def test_a_run_without_questions_has_an_empty_queue(tmp_path):
+def test_a_run_without_questions_has_an_empty_queue(tmp_path, capsys):
     with RunWriter(tmp_path) as writer:
         folder = writer.commit("ab", {})
     assert list(items(open_run(folder))) == []
     assert write_queue(open_run(folder), tmp_path / "q.jsonl").files == ()
+    assert main(["queue", str(tmp_path), "--out", str(tmp_path / "q.jsonl")]) == 0
+    assert "nothing was written" in capsys.readouterr().err
 
 
 def test_the_commands(run, tmp_path, capsys):

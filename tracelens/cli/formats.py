@@ -37,7 +37,7 @@ def _one(entry: guide.Entry) -> Iterator[Line]:
     yield [(entry.name, "title"), (f"  {entry.title}", ""), (entry.mark, "warn")]
     yield []
     for line in entry.about.splitlines():
-        yield [(safe(line), "")]
+        yield [(safe(line).replace("``", "`"), "")]
     beginning = entry.beginning()
     if beginning:
         yield []

@@ -60,6 +60,8 @@ def queue(
     left = f", {made.n_answered:,} have an answer" if made.n_answered else ""
     say(f"{counted(made.n_traces, 'trace')} for the judge{left}; about {-(-made.n_bytes // 4):,} tokens to read")
     say(_avoided(saved))
+    if not (made.n_traces or made.n_answered or made.too_large):
+        say("nothing was written: no trace passed every rung of a suite with `[judge] questions`")
     for trace_id in made.too_large[:_SHOWN]:
         say(f"left out, larger than a file of {form} may be: {trace_id}")
     if len(made.too_large) > _SHOWN:

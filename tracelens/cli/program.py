@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 from cyclopts import App, CycloptsError, Parameter
 
@@ -14,16 +15,23 @@ from tracelens.version import __version__
 INTERNAL = 4
 """Exit code of what should never happen."""
 
+
+def _told(default: Any) -> str | None:
+    """A default as help shows it; not where it says nothing, as of a switch that is off."""
+    return None if default is None or default is False else str(default)
+
+
 app = App(
     name="tracelens",
     help="Score traces of tool-using agents: schema checks, call matching, trajectories, state and routing.",
     version=__version__,
     help_epilogue=(
-        "Start with `tracelens demo`. Exit codes: 0 done or passed, 1 gate failed, 2 usage or suite error, "
-        "3 input unreadable or nothing scored, 4 internal error."
+        "Start with `tracelens demo`; `tracelens COMMAND --help` shows options and an example. Exit codes: 0 done or "
+        "passed, 1 gate failed or night with alerts, 2 usage or suite error, 3 input unreadable or nothing scored, "
+        "4 internal error."
     ),
     help_format="markdown",
-    default_parameter=Parameter(negative=()),
+    default_parameter=Parameter(negative=(), show_default=_told),
     suppress_keyboard_interrupt=False,
 )
 
@@ -48,9 +56,31 @@ _COMMANDS = (
     ("schema", "suites:schema", "Print the JSON Schema of the suite file, or what every column means."),
 )
 
+_EXAMPLES = {
+    "demo": "--date 2026-11-02",
+    "init": "traces.jsonl --out suite.toml",
+    "lint": "suite.toml",
+    "formats": "chat",
+    "score": "traces.jsonl --suite suite.toml --out results",
+    "rescore": "results --suite stricter.toml",
+    "explain": "results TRACE",
+    "modes": "ragas",
+    "compare-dialects": "results --rows 3",
+    "sql": "results 'SELECT * FROM top_reasons'",
+    "report": "results --out report.html",
+    "gate": "results --suite suite.toml --min pass_rate=0.95",
+    "nightly": "nightly.toml --day 2026-11-02",
+    "queue": "results --suite suite.toml --out queue.jsonl",
+    "verdicts": "results answers.jsonl",
+    "export": "results --duckdb results.duckdb",
+    "prune": "results --keep 10",
+    "schema": "> suite.schema.json",
+}
+
 for _order, (_name, _home, _help) in enumerate(_COMMANDS):
     # by name, so that only the command that is called is imported
-    app.command(f"tracelens.cli.{_home}", name=_name, help=_help, sort_key=_order)
+    _example = f"Example: `tracelens {_name} {_EXAMPLES[_name]}`"
+    app.command(f"tracelens.cli.{_home}", name=_name, help=_help, help_epilogue=_example, sort_key=_order)
 
 
 def main(tokens: Sequence[str] | None = None) -> int:

@@ -38,7 +38,7 @@ def score(
 
     Args:
         inputs: Files, globs or folders of traces; `-` is standard input.
-        suite: The suite file. Without one there are diagnostics and safety checks only.
+        suite: The suite file. Without one: diagnostics, safety checks, and the calls that the input itself expects.
         out: Results folder, to which the run is added. Without one only the summary is shown.
         format: Name of the input format; `auto` finds it.
         json: Print the summary as JSON.
@@ -135,6 +135,8 @@ def show(results: Results, *, json: bool, kept: bool, max_rejects: int | None = 
         say(
             f"\nRun folder {results.path}\nLook at one trace: tracelens explain {quote(str(folder))} {quote(safe(example))}"
         )
+    elif not json:
+        say("\nNothing is kept; --out DIR keeps the tables that explain, sql, report and gate read")
     error = _too_little(summary, max_rejects, where=str(results.path) if kept else "")
     if error is None:
         return 0

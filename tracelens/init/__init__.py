@@ -55,7 +55,7 @@ class InitResult:
         for file in texts:
             if file.exists() and not overwrite:
                 raise UsageError(
-                    "the file exists already", where=str(file), hint="choose another name, or overwrite it"
+                    "the file exists already", where=str(file), hint="choose another name, or overwrite it (--force)"
                 )
         path.parent.mkdir(parents=True, exist_ok=True)
         for file, text in texts.items():

@@ -113,7 +113,7 @@ class Config:
         problems += [f"{name}: is missing" for name in ("input", "out") if name not in values]
         problems += _limits(top | {f"alerts.{name}": value for name, value in inner.items()})
         if problems:
-            hint = "keys are those of tracelens.nightly.Config"
+            hint = f"keys are {_named(cls)}; in [alerts] {_named(Alerts)}"
             raise UsageError("; ".join(problems), where=where, hint=hint)
         paths: dict[str, Any] = {
             name: base / _expanded(top[name], where) for name in ("out", "suite", "reports") if name in top
@@ -121,6 +121,11 @@ class Config:
         source = _expanded(top["input"], where)
         top["input"] = source if "://" in source else str(base / source)
         return cls(**(top | paths), alerts=Alerts(**inner))
+
+
+def _named(kind: Any) -> str:
+    """The keys of a table."""
+    return ", ".join(each.name for each in fields(kind) if each.name != "alerts")
 
 
 def _checked(kind: Any, values: Mapping[str, Any], prefix: str, problems: list[str]) -> dict[str, Any]:

@@ -77,7 +77,9 @@ def _refuse(files: Iterable[Path], *, overwrite: bool) -> None:
     if there:
         more = f", and {counted(len(there) - 1, 'more file')}" if there[1:] else ""
         raise StoreError(
-            f"the file exists already{more}", where=str(there[0]), hint="remove it, give another name, or overwrite it"
+            f"the file exists already{more}",
+            where=str(there[0]),
+            hint="remove it, give another name, or overwrite it (--force)",
         )
 
 
