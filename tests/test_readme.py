@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import readme, table
+from tracelens.cli import program
 
 PAGE = readme.README.read_text(encoding="utf-8")
 BLOCKS = list(readme.blocks(PAGE))
@@ -35,6 +36,17 @@ def test_the_example_leads():
     assert first is BLOCKS[0]
     assert readme.commands(first.body) == ["tracelens demo"]
     assert "'seat' was unexpected" in first.body
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in program._COMMANDS])
+def test_the_table_tells_of_every_command(name):
+    assert f"`tracelens {name}`" in PAGE[PAGE.index("## Where to go") : PAGE.index("## The rungs")]
+
+
+def test_links_to_sections_lead_there():
+    titles = re.findall(r"^#+ (.*)$", PAGE, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+    assert set(re.findall(r"\]\(#([^)]+)\)", PAGE)) <= anchors
 
 
 def test_links_lead_somewhere(root):
