@@ -49,9 +49,10 @@ def execute_together(paths: Sequence[Path]) -> list[NotebookNode]:
         paths: The notebooks; the files stay as they are.
     """
     notebooks = [read(path) for path in paths]
-    whole = nbformat.v4.new_notebook(cells=[cell for notebook in notebooks for cell in notebook.cells])
-    for number, cell in enumerate(whole.cells):
+    cells = [cell for notebook in notebooks for cell in notebook.cells]
+    for number, cell in enumerate(cells):
         cell.id = f"cell-{number}"
+    whole = nbformat.v4.new_notebook(cells=cells)
     where = {"metadata": {"path": paths[0].parent}}
     NotebookClient(whole, timeout=300, kernel_name="python3", record_timing=False, resources=where).execute()
     return notebooks

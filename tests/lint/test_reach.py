@@ -33,6 +33,8 @@ CLOSED = {"properties": {"a": {"type": "string"}, "l": {"items": {"properties": 
         ({"allOf": [CLOSED, {"properties": {"b": {}}}]}, "b", None),
         ({"allOf": [{"properties": {"a": {"minLength": 1}}}, CLOSED]}, "a", [{"minLength": 1}, {"type": "string"}]),
         ({"unevaluatedProperties": False, "properties": {"a": {}}}, "b", None),
+        ({"unevaluatedProperties": False, "additionalProperties": {}}, "b", [{}]),
+        ({"unevaluatedProperties": False, "allOf": [{"additionalProperties": True}]}, "b", []),
         ({"prefixItems": [{"type": "string"}], "items": False}, "[0]", [{"type": "string"}]),
         ({"prefixItems": [{"type": "string"}], "items": False}, "[1]", None),
         ({"items": [{"type": "string"}]}, "[0]", [{"type": "string"}]),

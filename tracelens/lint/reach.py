@@ -87,12 +87,13 @@ def _members(tables: list[dict[str, Any]], name: str) -> list[Any] | None:
     named = [t["properties"][name] for t in tables if isinstance(t.get("properties"), dict) and name in t["properties"]]
     if _open(tables, "patternProperties"):
         return named
+    others_allowed = any(table.get("additionalProperties", False) is not False for table in tables)
     for table in tables:
         own = table.get("properties")
         if isinstance(own, dict) and name in own:
             continue
         rest = table.get("additionalProperties")
-        if rest is False or (table.get("unevaluatedProperties") is False and not named):
+        if rest is False or (table.get("unevaluatedProperties") is False and not (named or others_allowed)):
             return None
         if isinstance(rest, dict):
             named.append(rest)
