@@ -9,33 +9,35 @@ import pytest
 
 from tests.dialects.scored import as_column, ask, close, single
 
-VALUES = json.loads((Path(__file__).parent / "values.json").read_text(encoding="utf-8"))
-QUESTIONS = [(each["dialect"], each["metric"], each["params"]) for each in VALUES["values"]]
+VALUES, ODD = (
+    json.loads((Path(__file__).parent / name).read_text(encoding="utf-8")) for name in ("values.json", "odd.json")
+)
+"""Calls with objects for arguments; calls with text, lists, numbers and broken JSON for arguments, for mlflow."""
 
 
-def traces(*, names_only):
+def traces(values, *, names_only):
     """The traces; where only names are expected, without the expected arguments."""
-    for each in VALUES["traces"]:
+    for each in values["traces"]:
         wanted = [{"name": call["name"]} for call in each["expected"]] if names_only else each["expected"]
         yield {"tool_calls": each["actual"], "expected": wanted}
 
 
-@pytest.mark.parametrize("row", VALUES["values"], ids=lambda row: f"{row['dialect']}-{row['metric']}")
-def test_one_pair_of_lists(row):
-    found = [
-        single(row["dialect"], row["metric"], each, row["params"]) for each in traces(names_only=row["names_only"])
-    ]
+@pytest.mark.parametrize(("values", "row"), [(values, row) for values in (VALUES, ODD) for row in values["values"]])
+def test_one_pair_of_lists(values, row):
+    given = traces(values, names_only=row["names_only"])
+    found = [single(row["dialect"], row["metric"], each, row["params"]) for each in given]
     for value, wanted in zip(found, row["values"], strict=True):
-        assert value.startswith("!") if wanted is None else close(value, wanted)
+        assert value.startswith("!") if wanted is None else close(value, wanted), row
 
 
+@pytest.mark.parametrize("values", [VALUES, ODD], ids=["objects", "odd"])
 @pytest.mark.parametrize("names_only", [False, True])
-def test_all_traces_at_once(tmp_path, names_only):
-    rows = [row for row in VALUES["values"] if row["names_only"] is names_only]
+def test_all_traces_at_once(tmp_path, values, names_only):
+    rows = [row for row in values["values"] if row["names_only"] is names_only]
     asked = [
         (row["dialect"], row["metric"], {name: value for name, value in row["params"].items() if value is not None})
         for row in rows
     ]
-    for row, found in zip(rows, ask(tmp_path, list(traces(names_only=names_only)), asked), strict=True):
+    for row, found in zip(rows, ask(tmp_path, list(traces(values, names_only=names_only)), asked), strict=True):
         for value, wanted in zip(found, row["values"], strict=True):
             assert value.startswith("!") if wanted is None else close(value, as_column(wanted)), row["metric"]

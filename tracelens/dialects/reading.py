@@ -19,8 +19,8 @@ class Reading:
         broken_complaint: What it says where it refuses text that is no JSON; what Python says, where this is empty.
         broken: What it makes of text that is no JSON: ``refuses``, ``keeps`` it as a string, or ``fails`` the call.
         absent: Whether a call without arguments is another thing than one with none.
-        others: What it makes of arguments that are JSON but no object: ``keeps`` them, takes them for ``none``, or
-            ``refuses``.
+        others: What it makes of arguments that are JSON but no object: ``keeps`` them, takes them for ``none``,
+            ``refuses``, or keeps them but takes ``0``, ``""``, ``[]``, ``false`` and ``null`` for none (``empties``).
     """
 
     text: Text
@@ -28,4 +28,4 @@ class Reading:
     broken: Literal["refuses", "keeps", "fails"] = "refuses"
     broken_complaint: str = ""
     absent: bool = False
-    others: Literal["keeps", "none", "refuses"] = "keeps"
+    others: Literal["keeps", "none", "refuses", "empties"] = "keeps"

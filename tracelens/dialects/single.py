@@ -48,8 +48,9 @@ class SingleCall:
         """The arguments as the library compares them."""
         if self.given is None:
             return None if self._reading.absent else {}
-        read = self._read()
-        return {} if self._reading.others == "none" and not isinstance(read, dict) else read
+        read, others = self._read(), self._reading.others
+        nothing = not isinstance(read, dict) and (others == "none" or (others == "empties" and not read))
+        return {} if nothing else read
 
     def _refuses(self) -> bool:
         """Whether the library does not take such arguments at all."""
@@ -270,6 +271,12 @@ class SingleView:
     def all_given(self) -> bool:
         """Whether every expected call has arguments."""
         return all(call.given is not None for call in self.e)
+
+    @property
+    def odd(self) -> tuple[list[SingleCall], list[SingleCall]]:
+        """Calls whose arguments are no object."""
+        actual = [call for call in self.a if not isinstance(call.arguments, dict)]
+        return actual, [call for call in self.e if not (call.given is None or isinstance(call.given, dict))]
 
     def read_all(self) -> None:
         """Read the arguments of all calls, compared or not.

@@ -208,6 +208,13 @@ class View(Protocol):
     def all_given(self) -> Truth:
         """Whether every expected call has arguments."""
 
+    @property
+    def odd(self) -> tuple[list[Any], list[Any]]:
+        """Actual calls whose arguments are no object once they are read, and expected ones that were given none.
+
+        Over many traces both are empty, and those traces that have some are left to the reference.
+        """
+
     def schema_errors(self, schemas: Mapping[str, Any] | None) -> Number:
         """Errors that the tools' schemas find in the actual calls; a tool without one is an error itself."""
 

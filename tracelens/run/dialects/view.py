@@ -370,6 +370,13 @@ class BulkView:
         """Whether every expected call has arguments."""
         return ~self._lists.some(self._lists.e.form <= columns.NULL, "e")
 
+    @property
+    def odd(self) -> tuple[list[Any], list[Any]]:
+        """None; the reference looks at the units that have some."""
+        lists = self._lists
+        self.doubtful |= lists.unreadable | lists.broken | lists.some(lists.e.text, "e")
+        return [], []
+
     def schema_errors(self, schemas: Mapping[str, Any] | None) -> I64:
         """Errors of the suite's schemas."""
         if schemas is not None:
@@ -425,8 +432,8 @@ class BulkView:
         self.doubtful |= self._lists.unreadable
 
     def refuse(self, when: Any, reason: str) -> None:
-        """Mark units that the library refuses; the first reason counts."""
-        when = np.broadcast_to(np.asarray(when, np.bool_), self.refused.shape)
+        """Mark units that the library refuses; the first reason counts, and the reference says it of doubtful ones."""
+        when = np.broadcast_to(np.asarray(when, np.bool_), self.refused.shape) & ~self.doubtful
         if when.any():
             self.refused[when & (self.refused < 0)] = len(self.reasons)
             self.reasons.append(reason)
