@@ -79,7 +79,19 @@ def test_the_same_traces_do_not_differ_from_themselves(whole):
 def test_mistakes_made_once_are_something_to_do_as_well(whole):
     once = {**whole.tables, "mistakes": [], "arguments": [], "safety": []}
     steps = actions_of(replace(whole, tables=once))
-    assert [row["topic"] for row in steps][:2] == [row["reason"] for row in whole.tables["reasons"][:2]]
+    causes = [row["reason"] for row in whole.tables["reasons"] if " below " not in row["reason"]]
+    assert [row["topic"] for row in steps][:2] == causes[:2]
+
+
+def test_causes_are_told_and_not_the_thresholds_that_they_miss(whole):
+    told = ["accuracy_optimal below 1", "book_flight.date is not as expected", "search was not expected", "odd"]
+    reasons = [{"reason": text, "n_traces": 2, "example_trace_id": "t"} for text in told]
+    none = {name: [] for name in ("mistakes", "arguments", "safety")}
+    steps = actions_of(replace(whole, tables=whole.tables | none | {"reasons": reasons}))
+    assert [step["topic"] for step in steps if step["why"].startswith("a reason")] == told[1:]
+    assert len({step["what"] for step in steps if step["topic"] in told}) == 3
+    steps = actions_of(replace(whole, tables=whole.tables | none | {"reasons": reasons[:1]}))
+    assert steps[0]["topic"] == told[0]
 
 
 def test_every_trace_of_a_safety_hit_is_listed(store, whole, tmp_path):

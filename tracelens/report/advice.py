@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,19 @@ _REMEDIES = {
     "state.": "see why the database is not as it should be",
     "check.": "look at what your own check found",
 }
+
+
+_CONSEQUENCE = re.compile(r" below [-+.\de]+$")
+"""Ends the kind of reason that a missed threshold is: what the other reasons come to."""
+
+_CAUSES = {
+    " is not as expected": "see whether the agent or the reference is wrong",
+    " is missing": "have the agent send it, or let the reference do without",
+    " was not made": "see why the agent leaves the call out",
+    " repeats an earlier call": "keep the agent from making the call again",
+    " was not expected": "keep the agent from it, or add it to the reference",
+}
+"""What is to be done about a kind of reason, by its end."""
 
 
 def remedy(code: str) -> str:
@@ -87,9 +101,12 @@ def _arguments(numbers: Numbers, most: int = 2) -> Iterator[Row]:
 
 def _reasons(numbers: Numbers, most: int = 4) -> Iterator[Row]:
     """Where no mistake was made twice: why traces went to triage, in the words of the routing."""
-    for row in numbers.tables["reasons"][:most]:
+    rows = numbers.tables["reasons"]
+    causes = [row for row in rows if not _CONSEQUENCE.search(row["reason"])]
+    for row in (causes or rows)[:most]:
+        what = next((text for end, text in _CAUSES.items() if row["reason"].endswith(end)), "see what went wrong")
         why = f"a reason for triage in {counted(row['n_traces'], 'trace')}"
-        yield _step(row["reason"], "see what went wrong", why, row["n_traces"], row["example_trace_id"])
+        yield _step(row["reason"], what, why, row["n_traces"], row["example_trace_id"])
 
 
 def _gaps(numbers: Numbers) -> Iterator[Row]:
