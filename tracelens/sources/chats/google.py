@@ -82,6 +82,7 @@ class Google(MessageSource):
     name = "google"
     title = "Google contents: a conversation or a response a line, with functionCall parts"
     sample = "google.jsonl"
+    seen = False
     holders: ClassVar[tuple[str, ...]] = ("contents", "history", "candidates")
     also_called: ClassVar[Mapping[str, Sequence[str]]] = {"codeExecution|code_execution": (CODE,)}
     whose: ClassVar[str] = "a conversation must be an object with contents or candidates, or a list of contents"

@@ -35,6 +35,7 @@ class GeminiCLI(MessageSource):
     name = "gemini-cli"
     title = "Gemini CLI sessions: a document with sessionId and messages of type gemini"
     sample = "gemini-cli.json"
+    seen = False
     whose: ClassVar[str] = "a session must be an object with messages"
     projection = Projection(
         record_row(
