@@ -33,7 +33,12 @@ def execute(path: Path) -> NotebookNode:
     """
     notebook = read(path)
     client = NotebookClient(
-        notebook, timeout=300, kernel_name="python3", record_timing=False, resources={"metadata": {"path": path.parent}}
+        notebook,
+        timeout=300,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": path.parent}},
     )
     client.execute()
     notebook.metadata = NotebookNode(KERNEL)
@@ -54,7 +59,9 @@ def execute_together(paths: Sequence[Path]) -> list[NotebookNode]:
         cell.id = f"cell-{number}"
     whole = nbformat.v4.new_notebook(cells=cells)
     where = {"metadata": {"path": paths[0].parent}}
-    NotebookClient(whole, timeout=300, kernel_name="python3", record_timing=False, resources=where).execute()
+    NotebookClient(
+        whole, timeout=300, kernel_name="python3", record_timing=False, coalesce_streams=True, resources=where
+    ).execute()
     return notebooks
 
 
