@@ -17,8 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens.columns import EXPECTED, SPANS, Batch, Remark, empty, numbers
-from tracelens.kernels.records import hash_records
-from tracelens.projection import Projected, Projection, reason, run
+from tracelens.projection import Projected, Projection, run
+from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.files import File
 from tracelens.sources.reading.io import BLOCK, Block, Layout, read_blocks
 from tracelens.sources.references import matcher_faults
@@ -173,12 +173,9 @@ class JsonSource(ABC):
         marks = block.records()
         found = run(self.projection, block.data, marks.starts, marks.ends)
         rejects = Rejects(block, marks)
-        for record in np.flatnonzero(found.errors[:, 0] > 0):
-            code, at = found.errors[record]
-            rejects.add(int(record), reason(int(code)), int(at))
+        rejects.add_broken(found)
         found = self._without_faults(found, rejects)
-        digests = np.empty((marks.starts.size, 2), np.uint64)
-        hash_records(block.data, marks.starts, marks.ends, digests)
+        digests = digests_of(block.data, marks.starts, marks.ends)
 
         def made_of(found: Projected) -> Tables:
             number = found.top.parent.astype(np.int64)

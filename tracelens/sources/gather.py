@@ -55,9 +55,9 @@ from tracelens.columns import (
     table,
     valid,
 )
-from tracelens.kernels.records import hash_records
-from tracelens.projection import NUMBER, STRING, Projected, Projection, reason, run
+from tracelens.projection import NUMBER, STRING, Projected, Projection, run
 from tracelens.sources.base import Fault, Head, Options, Sniff, Tables
+from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.files import File
 from tracelens.sources.reading.index import Found, Gathered, Index
 from tracelens.sources.reading.io import Block, read_blocks
@@ -168,7 +168,7 @@ class GatheredSource(ABC):
         marks = block.records()
         found = run(self.keys, block.data, marks.starts, marks.ends)
         rejects = Rejects(block, marks)
-        reject_errors(rejects, found)
+        rejects.add_broken(found)
         keys = self.trace_keys(found, block)
         record = found.top.parent.astype(np.int64)
         good = valid(keys)
@@ -254,20 +254,6 @@ class Seen:
     rejects: pa.Table
     blank: int
     digests: U64
-
-
-def reject_errors(rejects: Rejects, found: Projected) -> None:
-    """Reject the records that are no JSON."""
-    for record in np.flatnonzero(found.errors[:, 0] > 0):
-        code, at = found.errors[record]
-        rejects.add(int(record), reason(int(code)), int(at))
-
-
-def digests_of(data: npt.NDArray[np.uint8], starts: I64, ends: I64) -> U64:
-    """uint64[n, 2]: a digest of each record."""
-    digests = np.empty((starts.size, 2), np.uint64)
-    hash_records(data, starts, ends, digests)
-    return digests
 
 
 class _Rest:

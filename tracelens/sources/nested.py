@@ -28,10 +28,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens.columns import Batch, numbers
-from tracelens.kernels.records import hash_records
-from tracelens.projection import Found, Projected, Projection, reason, run
+from tracelens.projection import Found, Projected, Projection, run
 from tracelens.projection.declare import Table
 from tracelens.sources.base import Fault, Head, Options, Records, Sniff, Tables
+from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.files import File
 from tracelens.sources.reading.io import Block, Marks, read_blocks
 from tracelens.sources.references import matcher_faults
@@ -103,9 +103,7 @@ class NestedSource(ABC):
         marks = block.records()
         found = run(self.projection, block.data, marks.starts, marks.ends)
         rejects = Rejects(block, marks)
-        for record in np.flatnonzero(found.errors[:, 0] > 0):
-            code, at = found.errors[record]
-            rejects.add(int(record), reason(int(code)), int(at))
+        rejects.add_broken(found)
         found = self._good_documents(found, rejects)
         bad = rejects.table()
         inner = found[self.inner]
@@ -151,16 +149,13 @@ class NestedSource(ABC):
 
     def _digests(self, block: Block, found: Projected, inner: Found, marks: Marks) -> npt.NDArray[np.uint64]:
         """uint64[traces, 2]: the same in whatever block a trace comes."""
-        digests = np.empty((inner.n, 2), np.uint64)
-        hash_records(block.data, marks.starts, marks.ends, digests)
+        digests = digests_of(block.data, marks.starts, marks.ends)
         around = np.zeros((found.top.n, 2), np.uint64)
-        part = np.empty_like(around)
         for name in self.shared:
             cell = found.top.cells(name)
             there = cell.kind > 0  # the place of a cell that is not there is anything
             starts, ends = (np.where(there, at, 0).astype(np.int64) for at in (cell.start, cell.end))
-            hash_records(block.data, starts, ends, part)
-            around = around * MIX + part * there[:, None].astype(np.uint64)
+            around = around * MIX + digests_of(block.data, starts, ends) * there[:, None].astype(np.uint64)
         return digests + around[inner.parent] * MIX if self.shared else digests
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 
 from tracelens.columns import REJECTS, table
 from tracelens.kernels.records import newlines
+from tracelens.projection import Projected, reason
 from tracelens.sources.reading.io import Block, Marks
 
 SHOWN = 200
@@ -31,6 +33,12 @@ class Rejects:
         text = block.data[start : min(end, start + 4 * SHOWN)].tobytes().decode("utf-8", "replace")[:SHOWN]
         place = start if at is None else at
         self.found.append((record, int(self.marks.lines[record]), block.offset + place, why, text))
+
+    def add_broken(self, found: Projected) -> None:
+        """Reject the records that are no JSON."""
+        for record in np.flatnonzero(found.errors[:, 0] > 0):
+            code, at = found.errors[record]
+            self.add(int(record), reason(int(code)), int(at))
 
     def table(self) -> pa.Table:
         """The rejects by record."""

@@ -15,7 +15,8 @@ import pyarrow as pa
 from tracelens.columns import valid
 from tracelens.kernels.records import newlines
 from tracelens.projection import Found, Projection, run
-from tracelens.sources.gather import NO_KEY, Seen, digests_of, reject_errors
+from tracelens.sources.gather import NO_KEY, Seen
+from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.index import Found as Pieces
 from tracelens.sources.reading.io import Block
 from tracelens.sources.rejects import Rejects
@@ -35,7 +36,7 @@ def pieces_with_parts(block: Block, keys: Projection, key_of: Keys) -> Seen:
     marks = block.records()
     found = run(keys, block.data, marks.starts, marks.ends)
     rejects = Rejects(block, marks)
-    reject_errors(rejects, found)
+    rejects.add_broken(found)
     top, part = found.top, found["part"]
     of_record = key_of(top, None)
     record = top.parent.astype(np.int64)

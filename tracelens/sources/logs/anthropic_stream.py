@@ -22,8 +22,9 @@ from tracelens.projection import NUMBER, STRING, Found, Projected, Projection, R
 from tracelens.sources.base import Fault, Head, Sniff, Tables
 from tracelens.sources.chats.anthropic import BLOCK, block_kinds, told_by_blocks
 from tracelens.sources.chats.messages import Steps, total
-from tracelens.sources.gather import Pieces, Seen, digests_of
+from tracelens.sources.gather import Pieces, Seen
 from tracelens.sources.logs.sessions import Owner, SessionSource
+from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.io import Block
 from tracelens.sources.talk import I64, Mask, Stream, Told, is_in, read_stream
 

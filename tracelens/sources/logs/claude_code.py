@@ -24,7 +24,7 @@ from tracelens.projection import OBJECT, STRING, TRUE, Found, Projected, Project
 from tracelens.sources.base import Fault, Head, Sniff, Tables
 from tracelens.sources.chats.anthropic import MESSAGE, block_kinds, blocks, steps_of, told_by_blocks
 from tracelens.sources.chats.messages import firsts
-from tracelens.sources.gather import Pieces, Seen, digests_of
+from tracelens.sources.gather import Pieces, Seen
 from tracelens.sources.logs.sessions import (
     Owner,
     SessionSource,
@@ -37,6 +37,7 @@ from tracelens.sources.logs.sessions import (
     waited,
     with_columns,
 )
+from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.index import Found as FoundPieces
 from tracelens.sources.reading.io import Block
 from tracelens.sources.talk import (

@@ -30,7 +30,7 @@ from tracelens.columns import (
 )
 from tracelens.projection import ARRAY, STRING, Projected, Projection, Row, run
 from tracelens.sources.base import Head, Sniff, Tables
-from tracelens.sources.gather import GatheredSource, Pieces, Seen, digests_of, reject_errors
+from tracelens.sources.gather import GatheredSource, Pieces, Seen
 from tracelens.sources.otlp.dialects import DIALECTS, KINDS
 from tracelens.sources.otlp.executed import Executed, executed
 from tracelens.sources.otlp.merge import Merged, merge, own_arguments
@@ -38,6 +38,7 @@ from tracelens.sources.otlp.messages import Requested, requested
 from tracelens.sources.otlp.results import answered
 from tracelens.sources.otlp.spans import LOG, SPAN, Spans, read_spans
 from tracelens.sources.otlp.traces import trace_columns, usage
+from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.index import Found
 from tracelens.sources.reading.io import Block
 from tracelens.sources.rejects import Rejects
@@ -105,7 +106,7 @@ class Otlp(GatheredSource):
         marks = block.records()
         found = run(LINES, block.data, marks.starts, marks.ends)
         rejects = Rejects(block, marks)
-        reject_errors(rejects, found)
+        rejects.add_broken(found)
         line, scope, span, log = (found[name] for name in ("line", "scope", "span", "log"))
         record = line.parent.astype(np.int64)
         lists = line.has("spans", *LISTED) | line.has("logs", *LISTED)

@@ -12,9 +12,10 @@ import pyarrow.compute as pc
 
 from tracelens.columns import TEXT, numbers, valid
 from tracelens.projection import STRING, Found, Projected, Projection, Row
-from tracelens.sources.gather import Pieces, digests_of
+from tracelens.sources.gather import Pieces
 from tracelens.sources.otlp.attributes import Attributes, Mask, attribute_rows, nanoseconds, scattered
 from tracelens.sources.otlp.dialects import AGENT, DIALECTS, GENAI, LLM, OTHER, TOOL, Dialect, Keys
+from tracelens.sources.reading.digests import digests_of
 
 I64 = npt.NDArray[np.int64]
 I8 = npt.NDArray[np.int8]

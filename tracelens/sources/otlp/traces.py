@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens.columns import TEXT, TIME, numbers, offsets_of, valid
-from tracelens.sources.gather import digests_of
 from tracelens.sources.otlp.attributes import Mask, nullable_sum, scattered
 from tracelens.sources.otlp.dialects import AGENT, LLM, OPENINFERENCE, PYDANTIC_AI, TRACEAI, VERCEL_AI
 from tracelens.sources.otlp.messages import Requested
 from tracelens.sources.otlp.spans import Spans, climb
+from tracelens.sources.reading.digests import digests_of
 
 I64 = npt.NDArray[np.int64]
 
