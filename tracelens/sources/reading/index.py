@@ -19,7 +19,7 @@ import pyarrow as pa
 from tracelens.columns import PADDING, TEXT, numbers, offsets_of, one_chunk
 from tracelens.errors import InputError
 from tracelens.sources.reading.files import File
-from tracelens.sources.reading.io import LONGEST, Block, Reader, is_compressed, open_stream
+from tracelens.sources.reading.io import LONGEST, Block, Reader, even, is_compressed, open_stream
 
 I64 = npt.NDArray[np.int64]
 I32 = npt.NDArray[np.int32]
@@ -155,8 +155,10 @@ class Index:
         first = offsets_of(counts)
         done = offsets_of(np.bincount(every.trace, weights=every.size, minlength=len(self.keys)).astype(np.int64))
         keys, at = list(self.keys), 0
+        step = even(int(done[-1]), size)
         while at < len(keys):
-            end = max(at + 1, int(np.searchsorted(done, done[at] + size, side="right")) - 1)
+            target = (int(done[at]) + step // 2) // step * step + step
+            end = max(at + 1, int(np.searchsorted(done, target, side="right")) - 1)
             if done[end] - done[at] > LONGEST:
                 raise InputError(f"trace {keys[at]!r} is longer than 2 GiB", hint="leave it out of the input")
             rows = order[first[at] : first[end]]

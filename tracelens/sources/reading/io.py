@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from io import FileIO
 from pathlib import Path
 from typing import Literal, NamedTuple, Protocol
 
@@ -31,12 +32,16 @@ from tracelens.kernels.records import (
 from tracelens.kernels.scan import skip_value
 from tracelens.sources.reading.compressed import Compressed
 from tracelens.sources.reading.files import File
+from tracelens.threads import default_threads
 
 BLOCK = 16 << 20
 """Bytes of a block, unless one record is longer."""
 
 LONGEST = (1 << 31) - (1 << 16)
 """Bytes of the longest record that is read: positions in a block are 32-bit numbers."""
+
+LEAST = 4
+"""The part of a block that is worth a batch of its own, where a processor has nothing else to do."""
 
 BOM = b"\xef\xbb\xbf"
 MAGIC = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -209,11 +214,27 @@ def read_blocks(
     """
     cut = {"lines": _lines, "array": _elements, "document": _document}[layout]
     with closing(stream or open_stream(file.path)) as opened:
-        window = Window(opened, size)
+        known = file.path.stat().st_size if alone and layout == "lines" and isinstance(opened, FileIO) else 0
+        window = Window(opened, even(known + 1, size) if known else size)  # one more, to see the end
         window.fill()
         begin = len(BOM) if window.data[: len(BOM)].tobytes() == BOM else 0
         for block in cut(window, begin, file.name):
             yield replace(block, alone=alone)
+
+
+def even(total: int, size: int) -> int:
+    """Bytes of blocks of about one size, at most ``size`` each, that keep every processor busy to the end.
+
+    Example:
+        >>> from unittest.mock import patch
+        >>> with patch(f"{__name__}.default_threads", return_value=2):
+        ...     [even(total, 16) for total in (3, 10, 16, 50, 1000)]
+        [3, 5, 8, 13, 16]
+    """
+    least = max(1, -(-total // size))
+    threads = default_threads()
+    most = max(least, LEAST * total // size)
+    return max(1, -(-total // min(-(-least // threads) * threads, most)))
 
 
 def _lines(window: Window, begin: int, name: str) -> Iterator[Block]:
