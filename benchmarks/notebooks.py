@@ -25,11 +25,12 @@ def read(path: Path) -> NotebookNode:
     return notebook
 
 
-def execute(path: Path) -> NotebookNode:
+def execute(path: Path, where: Path | None = None) -> NotebookNode:
     """The notebook with the outputs that it has now.
 
     Args:
         path: The notebook; the file stays as it is.
+        where: The folder it runs in, if not its own.
     """
     notebook = read(path)
     client = NotebookClient(
@@ -38,7 +39,7 @@ def execute(path: Path) -> NotebookNode:
         kernel_name="python3",
         record_timing=False,
         coalesce_streams=True,
-        resources={"metadata": {"path": path.parent}},
+        resources={"metadata": {"path": where or path.parent}},
     )
     client.execute()
     notebook.metadata = NotebookNode(KERNEL)

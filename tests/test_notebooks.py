@@ -10,7 +10,14 @@ ALL = sorted(notebooks.FOLDER.glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
-    assert [path.stem for path in ALL] == ["first_look", "formats", "sql", "tau_bench", "two_versions"]
+    assert [path.stem for path in ALL] == [
+        "first_look",
+        "formats",
+        "how_fast_and_why",
+        "sql",
+        "tau_bench",
+        "two_versions",
+    ]
 
 
 @pytest.mark.parametrize("path", ALL, ids=lambda path: path.stem)
@@ -52,3 +59,14 @@ def test_without_the_recorded_runs_it_takes_invented_ones(tmp_path):
     fresh = list(notebooks.shown(notebooks.execute(tmp_path / "a" / "b" / "tau_bench.ipynb")))
     assert "library_runs.json: 9 traces, 16 calls" in fresh[0][2]
     assert "AUC" in fresh[-1][2] or "AUC" in fresh[-2][2]
+
+
+def test_what_a_trace_costs_is_measured_where_it_runs(tmp_path):
+    """The figures differ from run to run; what is shown of them does not."""
+    kept = notebooks.read(notebooks.FOLDER / "how_fast_and_why.ipynb")
+    few = tmp_path / "how_fast_and_why.ipynb"
+    few.write_text((notebooks.FOLDER / few.name).read_text().replace("n_traces = 20_000", "n_traces = 200"))
+    fresh = notebooks.execute(few, where=notebooks.FOLDER)
+    kinds = [[(number, kind) for number, kind, _ in notebooks.shown(each)] for each in (kept, fresh)]
+    assert kinds[0] == kinds[1]
+    assert "200 traces" in next(notebooks.shown(fresh))[2]
