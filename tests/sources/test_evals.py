@@ -15,6 +15,7 @@ from tests.sources.reading import batches, read, write
 from tracelens.cli import main
 from tracelens.sources import detect
 from tracelens.sources.evaluations.bfcl import alternatives, translated
+from tracelens.sources.evaluations.python_calls import calls_in
 
 SAMPLES = Path(detect.__file__).parent / "samples"
 OURS = (
@@ -237,13 +238,74 @@ def test_results_nested_by_turns_and_steps_are_read_in_order(tmp_path):
         {"id": "m_0", "result": [[[{"a": "{}"}, {"b": {"x": 1}}], [{"c": "{}"}]], [[{"d": "{}"}]]], "latency": 1},
         {"id": "m_1", "result": "I cannot do that.", "latency": 1},
         {"id": "m_2", "result": [], "latency": 1},
-        {"id": "m_3", "result": [["[f(a=1)]"]], "latency": 1},
+        {"id": "m_3", "result": [["[f(a=1)]", "[g()]", "Done."], ["[]"]], "latency": [[0.1, 0.2, 0.3], [0.4]]},
+        {"id": "m_4", "result": "Error during inference: 429", "latency": 0},
     ]
+    rows[3]["input_token_count"] = [[1, 2, 3], [4]]
     found = read(write(tmp_path, map(json.dumps, rows), "r.json"))
-    assert calls(found, "trace", "name") == [(0, "a"), (0, "b"), (0, "c"), (0, "d")]
-    assert [trace["has_calls"] for trace in found["traces"]] == [True, False, True, False]
-    assert found["traces"][1]["final_answer"] == "I cannot do that."
-    assert found["remarks"]["a trace's result is text, so it holds no calls that can be read"] == (2, "r.json:2")
+    assert calls(found, "trace", "name", "turn") == [
+        *((0, "a", 0), (0, "b", 0), (0, "c", 1), (0, "d", 2)),
+        *((3, "f", 0), (3, "g", 1)),
+    ]
+    assert [trace["has_calls"] for trace in found["traces"]] == [True, True, True, True, False]
+    assert [trace["final_answer"] for trace in found["traces"]][1:4] == ["I cannot do that.", None, "Done."]
+    assert [trace["input_tokens"] for trace in found["traces"]][3] == 10
+    steps = [span for span in found["spans"] if span["trace"] == 3 and span["kind"] == "llm"]
+    assert [(span["duration_ms"], span["input_tokens"]) for span in steps] == [(100, 1), (200, 2), (300, 3), (400, 4)]
+    assert found["remarks"] == {
+        "a trace's result tells of an error of the inference, so its calls count as not recorded": (1, "r.json:5")
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("[geo.find(name='Ulm'), stop()]", [("geo.find", '{"name": "Ulm"}'), ("stop", "{}")]),
+        ("```python\n[f(a='\\d', b=-1.0)]\n```", [("f", '{"a": "\\\\d", "b": -1.0}')]),
+        ("f(a=true, b=1/6, c=x.y, d=(1, [None]), e={1: 2}, f=1e400)",
+         [("f", '{"a": "true", "b": "1/6", "c": "x.y", "d": [1, [null]], "e": {"1": 2}, "f": "1e400"}')]),
+        ("[f(n=90071992547409930000), 'junk']", [("f", '{"n": 90071992547409930000}'), (None, "'junk'")]),
+        ("[f(1, b=2)]", [("f", "1, b=2")]),
+        ("[f(**{'a': 1})]", [("f", "**{'a': 1}")]),
+        ("[f(a='\\ud800')]", [("f", "a='\\ud800'")]),
+        ("[f(a=1)", [("f", "a=1)")]),
+        ("[__import__('os').system(command='x')]", [(None, "__import__('os').system(command='x')")]),
+        ("[" + "f(a=" * 300, [("f", "a=" + "f(a=" * 299)]),
+        ("Note (see below): f(a=1)", None),
+        ("[1, 2]", None),
+        ("[]", []),
+    ],
+)  # fmt: skip
+def test_calls_written_as_python_are_read_and_never_run(text, wanted):
+    found = calls_in(text)
+    assert (found if found is None else [(call.name, call.arguments) for call in found]) == wanted
+
+
+def test_python_text_scores_as_calls_do(tmp_path):
+    line = {"id": "p_0", "result": "[play(song='Aria', volume=4), play(song=Fleur]", "latency": 1}
+    results = tl.score(write(tmp_path, [json.dumps(line)], "r.json"), progress=False, format="bfcl")
+    assert results.calls.select("tool", "arguments_state", "arguments_repair").rows() == [
+        ("play", "invalid_json", "the call is written as Python")
+    ]
+    line["result"] = line["result"].replace("Fleur", "'Fleur')")
+    results = tl.score(write(tmp_path, [json.dumps(line)], "r.json"), progress=False, format="bfcl")
+    assert results.calls["arguments_state"].to_list() == ["object", "object"]
+
+
+def test_possible_answers_of_several_turns_are_python_text(tmp_path):
+    lines = [
+        {"id": "m_0", "ground_truth": [["cd(folder='x')", "ls()"], [], ["rm(file_name='y')"]]},
+        {"id": "m_1", "ground_truth": ["add(a=1, b=2)"]},
+        {"id": "m_2", "ground_truth": [["cd(folder="]]},
+    ]
+    found = read(write(tmp_path, map(json.dumps, lines), "a.json"))
+    assert [(row["trace"], row["name"], row["arguments"]) for row in found["expected"]] == [
+        (0, "cd", '{"folder": "x"}'),
+        (0, "ls", "{}"),
+        (0, "rm", '{"file_name": "y"}'),
+        (1, "add", '{"a": 1, "b": 2}'),
+    ]
+    assert [row["reason"] for row in found["rejects"]] == ["ground_truth holds a text that is no call"]
 
 
 def test_an_eval_result_holds_actual_against_expected(tmp_path):
@@ -278,6 +340,31 @@ def test_an_eval_result_holds_actual_against_expected(tmp_path):
 def test_adk_cases_score_perfectly_against_themselves():
     results = tl.score(sample("adk-eval"), progress=False)
     assert results.traces["accuracy_optimal"].to_list() == [1.0, 1.0]
+
+
+def test_every_step_of_a_real_run_has_its_time_and_tokens(shared):
+    browser = read(shared / "workloads/inspect/browser.json")["spans"]
+    assert [(span["span_id"], span["parent_id"]) for span in browser[:3]] == [
+        ("llm-0", None),
+        ("call-0", "llm-0"),
+        ("llm-1", None),
+    ]
+    assert browser[0]["started_at"].isoformat() == "2025-05-13T00:27:38.462180+00:00"
+    assert (browser[0]["model"], browser[0]["input_tokens"], browser[0]["output_tokens"]) == (
+        "openai/gpt-4o-mini", 1124, 23,
+    )  # fmt: skip
+    assert browser[0]["duration_ms"] == pytest.approx(1101.02, abs=0.01)
+    hands = read(shared / "workloads/openhands/multi_swe_bench_output.jsonl")["spans"]
+    assert hands[0]["started_at"].isoformat() == "2025-04-30T16:32:54.764683+00:00"
+    assert (hands[0]["input_tokens"], hands[0]["output_tokens"], round(hands[0]["duration_ms"])) == (5920, 128, 3057)
+    older = [span["cost"] for span in read(shared / "samples/openhands/output.jsonl")["spans"] if span["cost"]]
+    assert older[:2] == [0.015396, 0.019719]
+    assert sum(older[:4]) == pytest.approx(0.070713)
+    atif = read(shared / "samples/atif/openhands_hello-world.trajectory.json")["spans"]
+    assert [(span["input_tokens"], span["cost"]) for span in atif if span["kind"] == "llm"] == [
+        (100, 0.00075),
+        (120, pytest.approx(0.0006)),
+    ]
 
 
 def test_sub_agents_of_atif_stand_deeper_and_copied_steps_are_skipped():

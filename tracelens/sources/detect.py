@@ -28,7 +28,8 @@ from tracelens.sources.chats.pydantic_ai import PydanticAI
 from tracelens.sources.chats.responses import Responses
 from tracelens.sources.evaluations.adk import AdkEval, AdkLegacyEval, AdkSession
 from tracelens.sources.evaluations.atif import Atif
-from tracelens.sources.evaluations.bfcl import BfclAnswers, BfclQuestions, BfclResults
+from tracelens.sources.evaluations.bfcl import BfclAnswers, BfclQuestions
+from tracelens.sources.evaluations.bfcl_results import BfclResults
 from tracelens.sources.evaluations.inspect_ai import Inspect
 from tracelens.sources.evaluations.openhands import OpenHands
 from tracelens.sources.evaluations.swe_agent import MiniSweAgent, SweAgent

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from tracelens.columns import TEXT, TRACES, one_chunk, table
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, TRUE, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
+from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import (
     column_tags,
     expected_rows,
@@ -32,8 +33,9 @@ from tracelens.sources.evaluations.alike import (
     tags_of,
     trace_names,
 )
+from tracelens.sources.evaluations.steps import at_steps, step_spans
 from tracelens.sources.nested import Nested, NestedSource
-from tracelens.sources.talk import Asked, Results, call_table
+from tracelens.sources.talk import Asked, Results, call_table, is_in
 
 I64 = npt.NDArray[np.int64]
 
@@ -68,7 +70,14 @@ def event_rows(name: str, *at: str) -> Row:
         "text": "text",
         "thought": "thought",
     }
-    said = {"author": "author", "created": "timestamp", "partial": "partial"}
+    said = {
+        "author": "author",
+        "created": "timestamp",
+        "partial": "partial",
+        "model": both("model_version"),
+        "input_tokens": both("usage_metadata.prompt_token_count"),
+        "output_tokens": both("usage_metadata.candidates_token_count"),
+    }
     return Row(name, both(*at), {**said, **plain}, [Row(f"{name}_part", "content.parts[*]", parts)])
 
 
@@ -92,7 +101,7 @@ def asked_in(event: Found, part: Found, trace: I64) -> Asked:
     plain = event.has("name", STRING) & ~event.has("response", OBJECT, ARRAY, STRING)
     of_parts = part.has("call", OBJECT)
     parts = []
-    for rows, there, at in ((event, plain, np.arange(event.n)), (part, of_parts, part.parent)):
+    for rows, there, at in ((event, plain, _together(event, plain)), (part, of_parts, part.parent)):
         arguments, form = rows.arguments("arguments")
         columns = {
             "name": rows.text("name"),
@@ -110,6 +119,13 @@ def asked_in(event: Found, part: Found, trace: I64) -> Asked:
     grouped = np.zeros(event.n, np.bool_)
     grouped[part.parent[of_parts]] = True
     return Asked(trace[at], at, _turns(at, trace, grouped), {**columns, "agent": agent})
+
+
+def _together(event: Found, plain: npt.NDArray[np.bool_]) -> I64:
+    """int64[events]: the first of the tool uses that an invocation lists in a row; they are answered in their order."""
+    begins = np.ones(event.n, np.bool_)
+    begins[1:] = ~(plain[1:] & plain[:-1] & (event.parent[1:] == event.parent[:-1]))
+    return np.maximum.accumulate(np.where(begins, np.arange(event.n), 0)) if event.n else np.arange(0)
 
 
 def _turns(at: I64, trace: I64, grouped: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
@@ -369,8 +385,11 @@ class AdkSession(JsonSource):
         asked = asked_in(event, parts, trace)
         said = pc.if_else(pa.array(parts.has("thought", TRUE)), pa.scalar(None, TEXT), parts.text("text"))
         by_user = pc.fill_null(pc.equal(event.text("author"), "user"), False).take(pa.array(parts.parent))
-        said = pc.if_else(by_user, pa.scalar(None, TEXT), said)
+        calls_too = np.zeros(event.n, np.bool_)
+        calls_too[asked.at] = True
+        said = pc.if_else(pc.or_(by_user, pa.array(calls_too[parts.parent])), pa.scalar(None, TEXT), said)
         created = event.float("created")
+        steps, speaking = _steps(event, parts, whole)
         ids = line.text("id", STRING, NUMBER)
         traces = table(
             TRACES,
@@ -382,5 +401,26 @@ class AdkSession(JsonSource):
             started_at=seconds(first_of(created, trace, n)),
             has_calls=np.ones(n, np.bool_),
             final_answer=first_of(said, trace[parts.parent], n, last=True),
+            **steps.per_trace(n),
         )
-        return Tables(traces, call_table(asked, results_in(event, parts, trace), n)[0])
+        calls, _ = call_table(asked, results_in(event, parts, trace), n)
+        return Tables(traces, calls, spans=step_spans(steps, at_steps(speaking, asked.at), calls, n))
+
+
+def _steps(event: Found, parts: Found, whole: npt.NDArray[np.bool_]) -> tuple[Steps, I64]:
+    """The model's events as its calls, and the event of each: what an agent says that is no result of a tool."""
+    results = np.zeros(event.n, np.bool_)
+    results[parts.parent[parts.has("response", OBJECT, ARRAY, STRING)]] = True
+    some = np.zeros(event.n, np.bool_)
+    some[parts.parent] = True
+    by_user = is_in(event.text("author"), "user") | ~event.has("author", STRING)
+    speaking = np.flatnonzero(whole & ~by_user & ~results & (some | event.has("output_tokens", NUMBER)))
+    mine = event.taken(speaking)
+    columns = {
+        "agent": mine.text("author"),
+        "model": mine.text("model"),
+        "started_at": seconds(mine.float("created")),
+        "input_tokens": mine.integer("input_tokens"),
+        "output_tokens": mine.integer("output_tokens"),
+    }
+    return Steps(mine.parent.astype(np.int64), columns), speaking

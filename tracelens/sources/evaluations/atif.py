@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from tracelens.columns import TEXT, TRACES, group_offsets, one_chunk, positions_in, table
 from tracelens.projection import ARRAY, FALSE, NUMBER, OBJECT, STRING, TRUE, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
+from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import (
     column_tags,
     first_of,
@@ -27,6 +28,7 @@ from tracelens.sources.evaluations.alike import (
     tags_of,
     trace_names,
 )
+from tracelens.sources.evaluations.steps import at_steps, step_spans
 from tracelens.sources.talk import Asked, Results, call_table, is_in, last_said
 
 I64 = npt.NDArray[np.int64]
@@ -46,6 +48,8 @@ def steps_at(depth: int) -> Row:
         "message": "message",
         "timestamp": "timestamp",
         "copied": "is_copied_context",
+        "model": "model_name",
+        "asked": "llm_call_count",
         "input_tokens": "metrics.prompt_tokens",
         "output_tokens": "metrics.completion_tokens",
         "cost": "metrics.cost_usd",
@@ -60,7 +64,12 @@ def steps_at(depth: int) -> Row:
 def agent_at(depth: int) -> Row:
     """A trajectory of a sub-agent, and those inside of it."""
     inside = [agent_at(depth + 1)] if depth < DEEPEST else []
-    return Row(f"agent{depth}", "subagent_trajectories[*]", {"name": "agent.name"}, [steps_at(depth), *inside])
+    return Row(
+        f"agent{depth}",
+        "subagent_trajectories[*]",
+        {"name": "agent.name", "model_name": "agent.model_name"},
+        [steps_at(depth), *inside],
+    )
 
 
 class Atif(JsonSource):
@@ -121,7 +130,7 @@ class Atif(JsonSource):
             lambda rows: {"result": given["result"].take(pa.array(rows))},
         )
         calls, _ = call_table(asked, results, n)
-        own = is_in(step.text("source"), "agent") & ~step.has("copied", TRUE)
+        own = _own(step)
         message = step.text("message")
         said = np.flatnonzero(own & (pc.fill_null(pc.binary_length(message), 0).to_numpy() > 0))
         turn = _turns(step, own)
@@ -157,12 +166,39 @@ class Atif(JsonSource):
             ),
             cost=pc.coalesce(line.float("cost"), summed(step.float("cost"), step.parent, n)),
         )
-        return Tables(traces, calls, notes=() if recorded.all() else (BY_TEXT,))
+        asking, said_by = put_together(*[_steps_at(found, depth) for depth in range(DEEPEST + 1)])
+        steps = Steps(asking >> 32, said_by)
+        spans = step_spans(steps, at_steps(asking, order), calls, n)
+        return Tables(traces, calls, spans=spans, notes=() if recorded.all() else (BY_TEXT,))
 
 
 def _order(trace: I64, place: I64) -> I64:
     """One number by which steps are in order: trace and place in the block."""
     return trace << 32 | place
+
+
+def _own(step: Found) -> npt.NDArray[np.bool_]:
+    """bool[steps]: steps that the agent made in this very trajectory."""
+    return is_in(step.text("source"), "agent") & ~step.has("copied", TRUE)
+
+
+def _steps_at(found: Projected, depth: int) -> tuple[I64, dict[str, pa.Array]]:
+    """Order and columns of the calls of the model at a depth; a step may say that it made none."""
+    step = found[f"step{depth}"]
+    none = pc.fill_null(pc.equal(step.integer("asked"), 0), False).to_numpy(zero_copy_only=False)
+    rows = np.flatnonzero(_own(step) & ~none)
+    mine = step.taken(rows)
+    owner = found[f"agent{depth}" if depth else "line"]
+    above = pa.array(step.parent[rows])
+    columns = {
+        "agent": owner.text("name" if depth else "agent").take(above),
+        "model": pc.coalesce(mine.text("model"), owner.text("model_name").take(above)),
+        "started_at": mine.time("timestamp"),
+        "input_tokens": mine.integer("input_tokens"),
+        "output_tokens": mine.integer("output_tokens"),
+        "cost": mine.float("cost"),
+    }
+    return _order(_trace_of(found, depth)[rows], mine.cells("@").start.astype(np.int64)), columns
 
 
 def _trace_of(found: Projected, depth: int) -> I64:
@@ -182,7 +218,7 @@ def _turns(step: Found, own: npt.NDArray[np.bool_]) -> npt.NDArray[np.int32]:
 def _calls_at(found: Projected, depth: int) -> tuple[I64, I64, dict[str, pa.Array]]:
     """Trace, place and columns of the calls at a depth."""
     step, call = found[f"step{depth}"], found[f"call{depth}"]
-    own = is_in(step.text("source"), "agent") & ~step.has("copied", TRUE)
+    own = _own(step)
     rows = np.flatnonzero(own[call.parent])
     some, at = pa.array(rows), call.parent[rows]
     arguments, form = call.arguments("arguments")
@@ -208,7 +244,7 @@ def _results_at(found: Projected, depth: int) -> tuple[I64, I64, dict[str, pa.Ar
     """Trace, place and columns of the results at a depth; a step without ids answers its calls in order."""
     step, result, text = (found[f"{name}{depth}"] for name in ("step", "result", "text"))
     call = found[f"call{depth}"]
-    own = is_in(step.text("source"), "agent") & ~step.has("copied", TRUE)
+    own = _own(step)
     rows = np.flatnonzero(own[result.parent])
     at = result.parent[rows]
     content = result.text("content", STRING, NUMBER, TRUE, FALSE, OBJECT)

@@ -4,8 +4,8 @@ The three kinds of files share the id, which is the case. A possible answer list
 have: they become ``$one_of``, and the empty string among them means that the argument may be left out. Objects inside
 list the values of their members in the same way. Questions and possible answers hold no run: their calls count as not
 recorded, and `tracelens init` takes tools and references from them. Schemas of the leaderboard are not quite JSON
-Schema (``dict``, ``float``, ``tuple``, ``any`` …) and are translated. A result is a list of calls, each an object from
-the function's name to its arguments, an object or JSON text; results of models that answer in text hold no calls.
+Schema (``dict``, ``float``, ``tuple``, ``any`` …) and are translated. Possible answers of several turns are calls as
+Python text, see `tracelens.sources.evaluations.python_calls`, with the arguments that are right.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import CALLS, JSON_VALUE, TEXT, TRACES, group_offsets, positions_in, table
-from tracelens.projection import ANYTHING, ARRAY, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
+from tracelens.columns import CALLS, JSON_VALUE, TEXT, TRACES, table
+from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
-from tracelens.sources.evaluations.alike import expected_rows, origin, put_together, trace_names
-from tracelens.sources.oddities import Oddities
+from tracelens.sources.evaluations.alike import Columns, expected_rows, origin, put_together, trace_names
+from tracelens.sources.evaluations.python_calls import calls_in
 
 TYPES = {
     "dict": "object",
@@ -120,12 +121,13 @@ def _dump(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _named(line: Found) -> Iterator[Fault]:
+def named(line: Found) -> Iterator[Fault]:
+    """A line that is no object or has no id."""
     yield ~line.has("@", OBJECT), "a line must be an object"
     yield ~line.has("id", STRING, NUMBER), "a line has no id"
 
 
-def _keys(head: Head) -> set[str]:
+def keys_of(head: Head) -> set[str]:
     """The keys that all records have."""
     found = [set(record) for record in head.records if isinstance(record, dict)]
     return set.intersection(*found) if found else set()
@@ -142,14 +144,14 @@ class BfclQuestions(JsonSource):
 
     def sniff(self, head: Head) -> Sniff:
         """Lines with ``id``, ``question`` and ``function``."""
-        if {"id", "question", "function"} <= _keys(head):
+        if {"id", "question", "function"} <= keys_of(head):
             return Sniff(97, "lines have id, question and function")
         return Sniff(0, "lines have no id with question and function")
 
     def faults(self, found: Projected) -> Iterator[Fault]:
         """A line without an id or functions."""
         line = found["line"]
-        yield from _named(line)
+        yield from named(line)
         yield ~line.has("tools", ARRAY, OBJECT), "a question has no functions"
 
     def tables(self, records: Records) -> Tables:
@@ -202,13 +204,13 @@ class BfclAnswers(JsonSource):
         Row(
             "line",
             capture={"id": "id", "answers": "ground_truth"},
-            rows=[Row("answer", "ground_truth[*]", rows=[Row("function", ".*")])],
+            rows=[Row("answer", "ground_truth[*]", rows=[Row("function", ".*"), Row("written", "[*]")])],
         )
     )
 
     def sniff(self, head: Head) -> Sniff:
         """Lines with ``id`` and ``ground_truth``."""
-        keys = _keys(head)
+        keys = keys_of(head)
         if {"id", "ground_truth"} <= keys and not keys & {"messages", "tool_calls"}:
             return Sniff(96, "lines have id and ground_truth")
         return Sniff(0, "lines have no id with ground_truth")
@@ -216,18 +218,19 @@ class BfclAnswers(JsonSource):
     def faults(self, found: Projected) -> Iterator[Fault]:
         """A line without an id, or whose answers are no calls."""
         line, answer, function = found["line"], found["answer"], found["function"]
-        yield from _named(line)
+        yield from named(line)
         yield ~line.has("answers", ARRAY), "a line has no list ground_truth"
-        strange = ~answer.has("@", OBJECT)
-        yield (
-            some_inside(found, "answer", strange),
-            "ground_truth holds calls of several turns as text, which are not read",
-        )
+        strange = ~answer.has("@", OBJECT, ARRAY, STRING)
+        yield some_inside(found, "answer", strange), "ground_truth holds something that is no call"
         yield some_inside(found, "function", ~function.has("@", OBJECT)), "possible arguments are no object"
+        for name in ("answer", "written"):
+            unread = np.zeros(found[name].n, np.bool_)
+            unread[_written(found, name)[1]] = True
+            yield some_inside(found, name, unread), "ground_truth holds a text that is no call"
 
     def tables(self, records: Records) -> Tables:
         """The tables of the good lines."""
-        line, answer, function = (records.found[name] for name in ("line", "answer", "function"))
+        found, line, function = records.found, records.found["line"], records.found["function"]
         case = line.text("id", STRING, NUMBER)
         known = function.text("@", OBJECT).dictionary_encode()
         matchers = [_matchers(text) for text in known.dictionary.to_pylist()]
@@ -240,103 +243,41 @@ class BfclAnswers(JsonSource):
             has_calls=np.zeros(line.n, np.bool_),
             n_references=np.ones(line.n, np.int32),
         )
-        expected = expected_rows(
-            answer.parent[function.parent].astype(np.int64),
-            function.text("@key"),
-            pa.array(matchers, TEXT).take(known.indices) if function.n else pa.nulls(0, TEXT),
-            np.full(function.n, JSON_VALUE, np.uint8),
-            line.n,
+        columns: Columns = {
+            "trace": found["answer"].parent[function.parent],
+            "name": function.text("@key"),
+            "arguments": pa.array(matchers, TEXT).take(known.indices) if function.n else pa.nulls(0, TEXT),
+        }
+        parts: list[tuple[npt.NDArray[np.int64], Columns]] = [(function.cells("@").start.astype(np.int64), columns)]
+        parts += [_written(found, name)[0] for name in ("answer", "written")]
+        _, wanted = put_together(*parts)
+        trace = wanted["trace"].to_numpy()
+        form = np.full(trace.size, JSON_VALUE, np.uint8)
+        return Tables(
+            traces,
+            CALLS.empty_table(),
+            expected_rows(trace.astype(np.int64), wanted["name"], wanted["arguments"], form, line.n),
         )
-        return Tables(traces, CALLS.empty_table(), expected)
 
 
-class BfclResults(JsonSource):
-    """Results of models."""
-
-    name = "bfcl"
-    title = "BFCL results: function calls of models"
-    seen = False
-    sample = "bfcl.json"
-    projection = Projection(
-        Row(
-            "line",
-            capture={
-                "id": "id",
-                "result": "result",
-                "input_tokens": "input_token_count",
-                "output_tokens": "output_token_count",
-            },
-            rows=[
-                Row(
-                    "step",
-                    "result[*]",
-                    rows=[
-                        Row("call", ".*"),
-                        Row(
-                            "inner",
-                            "[*]",
-                            rows=[Row("inner_call", ".*"), Row("last", "[*]", rows=[Row("last_call", ".*")])],
-                        ),
-                    ],
-                ),
-            ],
-        )
-    )
-
-    def sniff(self, head: Head) -> Sniff:
-        """Lines with ``id`` and ``result`` that are no results of something else."""
-        keys = _keys(head)
-        if {"id", "result"} <= keys and keys & {"latency", "input_token_count", "output_token_count", "inference_log"}:
-            return Sniff(95, "lines have id and result with latency or counts of tokens")
-        if {"id", "result"} <= keys:
-            return Sniff(60, "lines have id and result")
-        return Sniff(0, "lines have no id with result")
-
-    def faults(self, found: Projected) -> Iterator[Fault]:
-        """A line without an id or a result."""
-        line = found["line"]
-        yield from _named(line)
-        yield ~line.has("result", *ANYTHING), "a line has no result"
-
-    def tables(self, records: Records) -> Tables:
-        """The tables of the good lines."""
-        found, line, odd = records.found, records.found["line"], Oddities(records)
-        in_text = line.has("result", STRING)
-        parts = []
-        for name, above in (("step", ()), ("inner", ("step",)), ("last", ("inner", "step"))):
-            steps, call = found[name], found["call" if name == "step" else f"{name}_call"]
-            trace = steps.parent
-            for each in above:
-                trace = found[each].parent[trace]
-            in_text[trace[steps.has("@", STRING)]] = True
-            arguments, form = call.arguments("@")
-            columns = {"trace": trace[call.parent], "name": call.text("@key"), "arguments": arguments, "form": form}
-            parts.append((call.cells("@").start.astype(np.int64), columns))
-        _, columns = put_together(*parts)
-        trace = columns["trace"].to_numpy()
-        case = line.text("id", STRING, NUMBER)
-        calls = table(
-            CALLS,
-            trace.size,
-            trace=trace.astype(np.uint32),
-            call_index=positions_in(group_offsets(trace, line.n)),
-            name=columns["name"],
-            malformed=np.zeros(trace.size, np.bool_),
-            arguments=columns["arguments"],
-            arguments_form=columns["form"],
-            depth=np.zeros(trace.size, np.int32),
-        )
-        called = np.bincount(trace, minlength=line.n) > 0
-        odd.note(line, in_text & ~called, "result", "is text, so it holds no calls that can be read")
-        traces = table(
-            TRACES,
-            line.n,
-            **origin(records),
-            **trace_names(records, case),
-            case_id=case,
-            has_calls=called | ~in_text,
-            final_answer=line.text("result", STRING),
-            input_tokens=odd.checked(line, "input_tokens", line.integer("input_tokens"), "whole"),
-            output_tokens=odd.checked(line, "output_tokens", line.integer("output_tokens"), "whole"),
-        )
-        return Tables(traces, calls, remarks=odd.found)
+def _written(found: Projected, name: str) -> tuple[tuple[npt.NDArray[np.int64], Columns], list[int]]:
+    """The calls that possible answers write as Python: places and columns; and the rows that are no such calls."""
+    rows, answer = found[name], found["answer"]
+    trace = rows.parent if name == "answer" else answer.parent[rows.parent]
+    start, texts = rows.cells("@").start, rows.text("@", STRING).to_pylist()
+    calls, bad = [], []
+    for row, text in enumerate(texts):
+        if text is None:
+            continue
+        some = calls_in(text)
+        if some is None or any(call.name is None or call.form != JSON_VALUE for call in some):
+            bad.append(row)
+        else:
+            calls += [(row, call) for call in some]
+    at = np.array([row for row, _ in calls], np.int64)
+    columns = {
+        "trace": trace[at],
+        "name": pa.array([call.name for _, call in calls], TEXT),
+        "arguments": pa.array([call.arguments for _, call in calls], TEXT),
+    }
+    return (start[at].astype(np.int64), columns), bad

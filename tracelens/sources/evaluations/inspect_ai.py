@@ -1,29 +1,37 @@
 """Inspect logs: ``.eval`` files (a zip of JSON members) and their ``.json`` form.
 
 A sample (and epoch) is a trace; its id is the case. Calls and results come from the messages: events of models repeat
-the whole conversation every turn. Events of tools add times. Arguments that could not be parsed stand as the text that
-the log keeps of them. Long texts are kept apart as ``attachment://`` and are put back. Scores become tags.
+the whole conversation every turn. Events of tools add times, and those of models are the steps, with tokens and cost.
+Arguments that could not be parsed stand as the text that the log keeps of them. Long texts are kept apart as ``attachment://`` and are put back. Scores become tags.
 """
 
 from __future__ import annotations
 
-import json
 import re
-import zipfile
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from dataclasses import replace
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_STRING, TEXT, TIME, TRACES, Batch, group_offsets, padded, positions_in, table
-from tracelens.errors import InputError
+from tracelens.columns import (
+    JSON_STRING,
+    SPANS,
+    TEXT,
+    TIME,
+    TRACES,
+    Batch,
+    group_offsets,
+    padded,
+    positions_in,
+    table,
+)
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, Options, Sniff, Tables, some_inside
+from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import (
     Scores,
     column_tags,
@@ -32,10 +40,14 @@ from tracelens.sources.evaluations.alike import (
     joined,
     json_texts,
     origin,
+    put_together,
     summed,
     tags_of,
     trace_names,
 )
+from tracelens.sources.evaluations.inspect_zip import ZIP, is_zip, members, zipped
+from tracelens.sources.evaluations.steps import step_spans
+from tracelens.sources.logs.sessions import waited
 from tracelens.sources.nested import Nested, NestedSource
 from tracelens.sources.reading.files import File
 from tracelens.sources.reading.io import Block
@@ -43,16 +55,9 @@ from tracelens.sources.talk import Asked, Results, call_table, is_in, last_said
 
 I64 = npt.NDArray[np.int64]
 
-ZIP = b"PK\x03\x04"
-ZSTD = 93
-"""Method of a zip member that the standard library does not know before Python 3.14."""
-
 NO_NUMBER = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b')
 REFERENCE = re.compile(r'"attachment://([0-9a-f]+)"')
 WHOLE = "attachment://"
-
-ONE_LINE = bytes.maketrans(b"\r\n", b"  ")
-"""Valid JSON has line ends only between values."""
 
 NOT_JSON = "NaN and infinite numbers, which Inspect writes and JSON does not have, are read as null"
 
@@ -89,7 +94,9 @@ class Inspect(NestedSource):
                             "message",
                             "messages[*]",
                             {
+                                "id": "id",
                                 "role": "role",
+                                "model": "model",
                                 "content": "content",
                                 "tool_call_id": "tool_call_id",
                                 "name": "function",
@@ -118,11 +125,22 @@ class Inspect(NestedSource):
                                 "id": "id",
                                 "timestamp": "timestamp",
                                 "seconds": "working_time",
+                                "completed": "completed",
+                                "model": "model",
+                                "error": "error",
+                                "input_tokens": "output.usage.input_tokens",
+                                "output_tokens": "output.usage.output_tokens",
+                                "cost": "output.usage.total_cost",
                                 "tools": "tools",
                             },
+                            [Row("choice", "output.choices[*]", {"id": "message.id"})],
                         ),
                         Row("score", "scores.*", {"value": "value"}),
-                        Row("usage", "model_usage.*", {"input": "input_tokens", "output": "output_tokens"}),
+                        Row(
+                            "usage",
+                            "model_usage.*",
+                            {"input": "input_tokens", "output": "output_tokens", "cost": "total_cost"},
+                        ),
                         Row("attachment", "attachments.*"),
                     ],
                 )
@@ -133,7 +151,7 @@ class Inspect(NestedSource):
     def sniff(self, head: Head) -> Sniff:
         """A zip with a header and samples, or objects with ``eval``, ``version`` and ``samples``."""
         if head.start.startswith(ZIP):
-            names = _members(head.file)
+            names = members(head.file)
             if {"header.json", "_journal/start.json"} & set(names):
                 return Sniff(99, "the file is a zip with a header of a log")
             return Sniff(20, "the file is a zip without header.json")
@@ -145,8 +163,8 @@ class Inspect(NestedSource):
     def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[Block]:
         """The samples, with their header around them."""
         for file in inputs:
-            if _is_zip(file):
-                yield from _zipped(file, options)
+            if is_zip(file):
+                yield from zipped(file, options)
                 continue
             yield from super().blocks([file], options)
 
@@ -181,6 +199,8 @@ class Inspect(NestedSource):
         log = pc.coalesce(document.text("eval_id"), document.text("run_id")).take(of)
         event, usage, score = found["event"], found["usage"], found["score"]
         completion = put_back(sample.text("completion"), np.arange(n))
+        steps, of_message = _steps(found, by_agent, n)
+        sums = steps.per_trace(n)
         traces = table(
             TRACES,
             n,
@@ -198,10 +218,12 @@ class Inspect(NestedSource):
             has_calls=sample.has("messages", ARRAY),
             final_answer=pc.coalesce(pc.if_else(pc.equal(completion, ""), None, completion), answer),
             llm_calls=np.bincount(message.parent[by_agent], minlength=n),
-            input_tokens=summed(usage.integer("input"), usage.parent, n),
-            output_tokens=summed(usage.integer("output"), usage.parent, n),
+            input_tokens=pc.coalesce(summed(usage.integer("input"), usage.parent, n), sums["input_tokens"]),
+            output_tokens=pc.coalesce(summed(usage.integer("output"), usage.parent, n), sums["output_tokens"]),
+            cost=pc.coalesce(summed(usage.float("cost"), usage.parent, n), sums["cost"]),
         )
-        return Tables(traces, _with_times(calls, event))
+        calls = _with_times(calls, event)
+        return Tables(traces, calls, spans=step_spans(steps, of_message[asked.at], calls, n))
 
 
 def _of_documents(document: Found, of: I64) -> list[Scores]:
@@ -273,6 +295,67 @@ def _with_times(calls: pa.Table, event: Found) -> pa.Table:
     return calls
 
 
+def _steps(found: Projected, by_agent: npt.NDArray[np.bool_], n: int) -> tuple[Steps, I64]:
+    """The calls of the model, and int64[messages]: which of them wrote each message, -1 where that is not known.
+
+    Events tell of them, also of those that graded the sample; a sample without such events has its messages alone.
+    """
+    message, event = found["message"], found["event"]
+    told = np.flatnonzero(is_in(event.text("event"), "model"))
+    by_events = np.zeros(n, np.bool_)
+    by_events[event.parent[told]] = True
+    alone = np.flatnonzero(by_agent & ~by_events[message.parent])
+    places = [rows.parent[at].astype(np.int64) << 32 | at for rows, at in ((event, told), (message, alone))]
+    place, columns = put_together(
+        (places[0], _of_events(event.taken(told))),
+        (places[1], {"model": message.text("model").take(pa.array(alone))} | _nothing(alone.size)),
+    )
+    trace, row = place >> 32, place & 0xFFFFFFFF
+    of_event, of_message = np.full(event.n, -1, np.int64), np.full(message.n, -1, np.int64)
+    of_event[row[by_events[trace]]] = np.flatnonzero(by_events[trace])
+    of_message[row[~by_events[trace]]] = np.flatnonzero(~by_events[trace])
+    _match(found, by_agent, of_event, of_message)
+    return Steps(trace, columns), of_message
+
+
+def _of_events(event: Found) -> dict[str, pa.Array]:
+    """Columns of `tracelens.columns.SPANS` of events of models."""
+    started = event.time("timestamp")
+    worked = pc.multiply(event.float("seconds"), 1000.0)
+    failed = pc.if_else(pa.array(event.has("error", STRING, OBJECT)), pa.scalar("error", TEXT), pa.scalar("ok", TEXT))
+    return {
+        "model": event.text("model"),
+        "status": failed,
+        "started_at": started,
+        "duration_ms": pc.coalesce(worked, waited(started, event.time("completed"))),
+        "input_tokens": event.integer("input_tokens"),
+        "output_tokens": event.integer("output_tokens"),
+        "cost": event.float("cost"),
+    }
+
+
+def _nothing(n: int) -> dict[str, pa.Array]:
+    """The columns of events where there are none, the model aside."""
+    names = ("status", "started_at", "duration_ms", "input_tokens", "output_tokens", "cost")
+    return {name: pa.nulls(n, SPANS.field(name).type) for name in names}
+
+
+def _match(found: Projected, by_agent: npt.NDArray[np.bool_], of_event: I64, of_message: I64) -> None:
+    """Which event wrote each message: the one with its id; where no ids are kept, by order if there are as many."""
+    message, event, choice = found["message"], found["event"], found["choice"]
+    written = event.parent[choice.parent].tolist(), choice.text("id").to_pylist()
+    known = dict(zip(zip(*written, strict=True), of_event[choice.parent].tolist(), strict=True))
+    rows = np.flatnonzero(by_agent & (of_message < 0))
+    ids = message.text("id").take(pa.array(rows)).to_pylist()
+    keys = zip(message.parent[rows].tolist(), ids, strict=True)
+    of_message[rows] = [known.get(key, -1) if key[1] is not None else -1 for key in keys]
+    n = found.top.n
+    open_, models = rows[of_message[rows] < 0], np.flatnonzero(of_event >= 0)
+    counts = np.bincount(message.parent[rows], minlength=n), np.bincount(message.parent[open_], minlength=n)
+    same = (counts[0] == counts[1]) & (counts[0] == np.bincount(event.parent[models], minlength=n))
+    of_message[open_[same[message.parent[open_]]]] = of_event[models[same[event.parent[models]]]]
+
+
 class _Attachments:
     """Texts that samples keep apart, put back where they are referred to."""
 
@@ -325,104 +408,3 @@ def _json_only(block: Block) -> Block:
 
 def _null(found: re.Match[bytes]) -> bytes:
     return found[0] if found[0].startswith(b'"') else b"null"
-
-
-def _is_zip(file: File) -> bool:
-    with file.path.open("rb") as opened:
-        return opened.read(4) == ZIP
-
-
-def _members(file: File) -> list[str]:
-    """Names of the members of a zip; none where it cannot be read."""
-    try:
-        with zipfile.ZipFile(file.path) as archive:
-            return archive.namelist()
-    except (OSError, zipfile.BadZipFile):
-        return []
-
-
-def _zipped(file: File, options: Options) -> Iterator[Block]:
-    """The samples of a zip, in the order of their names' numbers, as documents with the header around them."""
-    try:
-        archive = zipfile.ZipFile(file.path)
-    except (OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"the zip cannot be read: {error}", where=file.where, hint="write the log again") from error
-    with closing(archive), file.path.open("rb") as raw:
-        known = {info.filename: info for info in archive.infolist()}
-        header = _header(raw, known)
-        names = [name for name in known if name.startswith("samples/") and name.endswith(".json")]
-        held: list[bytes] = []
-        first = done = 0
-        for number, name in enumerate(sorted(names, key=_natural)):
-            try:
-                sample = _member(raw, known[name])
-            except (OSError, ValueError, pa.ArrowInvalid) as error:
-                yield _bad(file, options, number, f"{name} cannot be read: {error}")
-                continue
-            held.append(sample)
-            done += len(sample)
-            if done >= options.block_size:
-                yield _document(file, options, header, held, first)
-                held, first, done = [], number + 1, 0
-        if held:
-            yield _document(file, options, header, held, first)
-
-
-def _natural(name: str) -> list[Any]:
-    """A key by which ``2`` comes before ``10``."""
-    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"(\d+)", name)]
-
-
-def _header(raw: BinaryIO, known: dict[str, zipfile.ZipInfo]) -> bytes:
-    """What stands around the samples: the header, or the first entry of the journal of a log that was not finished."""
-    for name in ("header.json", "_journal/start.json"):
-        if name in known:
-            try:
-                text = _member(raw, known[name])
-                if isinstance(json.loads(text), dict):
-                    return text.strip()
-            except (OSError, ValueError, pa.ArrowInvalid):
-                continue
-    return b"{}"
-
-
-def _member(raw: BinaryIO, info: zipfile.ZipInfo) -> bytes:
-    """The bytes of a member, stored, deflated or compressed with zstd."""
-    import zlib
-
-    raw.seek(info.header_offset)
-    local = raw.read(30)
-    if local[:4] != ZIP:
-        raise ValueError("its place in the zip is wrong")
-    raw.seek(int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little"), 1)
-    packed = raw.read(info.compress_size)
-    if info.compress_type == zipfile.ZIP_STORED:
-        plain = packed
-    elif info.compress_type == zipfile.ZIP_DEFLATED:
-        try:
-            plain = zlib.decompress(packed, -15)
-        except zlib.error as error:
-            raise ValueError(str(error)) from error
-    elif info.compress_type == ZSTD:
-        plain = pa.CompressedInputStream(pa.BufferReader(packed), "zstd").read()
-    else:
-        raise ValueError(f"its compression {info.compress_type} is not known")
-    if zlib.crc32(plain) != info.CRC:
-        raise ValueError("its checksum is wrong")
-    return plain
-
-
-def _document(file: File, options: Options, header: bytes, samples: Sequence[bytes], first: int) -> Block:
-    """A log as one JSON document, a sample a line; their numbers in the zip are those of the lines."""
-    head = header.translate(ONE_LINE).rstrip().removesuffix(b"}").rstrip()
-    comma = b"" if head.endswith(b"{") else b","
-    lines = b",\n".join(sample.translate(ONE_LINE) for sample in samples)
-    text = head + comma + b'"samples":[\n' + lines + b"]}"
-    marks = np.array([[0], [len(text)], [0]], np.int64)
-    return Block(file.name, padded(text), len(text), first, 0, first, "document", alone=options.alone, marks=marks)
-
-
-def _bad(file: File, options: Options, number: int, why: str) -> Block:
-    """A member that is lost."""
-    none = np.zeros((3, 0), np.int64)
-    return Block(file.name, padded(b""), 0, 1, 0, number, "document", alone=options.alone, marks=none, failure=(why, 0))

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import ABSENT, JSON_VALUE, TEXT, TRACES, table
+from tracelens.columns import ABSENT, JSON_VALUE, TEXT, TIME, TRACES, table
 from tracelens.projection import (
     ARRAY,
     NUMBER,
@@ -28,7 +28,10 @@ from tracelens.projection import (
     Row,
 )
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
+from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import column_tags, file_stem, first_of, origin, tags_of, trace_names
+from tracelens.sources.evaluations.steps import step_spans
+from tracelens.sources.limits import within
 from tracelens.sources.talk import Asked, Results, call_table, is_in
 
 I64 = npt.NDArray[np.int64]
@@ -65,8 +68,11 @@ class OpenHands(JsonSource):
                 "input_tokens": "metrics.accumulated_token_usage.prompt_tokens",
                 "output_tokens": "metrics.accumulated_token_usage.completion_tokens",
                 "agent": "metadata.agent_class",
+                "model": "metadata.llm_config.model",
             },
             rows=[
+                Row("waited", "metrics.response_latencies[*]", {"id": "response_id", "seconds": "latency"}),
+                Row("paid", "metrics.costs[*]", {"cost": "cost"}),
                 Row(
                     "event",
                     ("history[*]", "[*]"),
@@ -86,6 +92,9 @@ class OpenHands(JsonSource):
                         "name": "tool_call_metadata.function_name",
                         "call_id": "tool_call_metadata.tool_call_id",
                         "response": "tool_call_metadata.model_response.id",
+                        "model": "tool_call_metadata.model_response.model",
+                        "input_tokens": "tool_call_metadata.model_response.usage.prompt_tokens",
+                        "output_tokens": "tool_call_metadata.model_response.usage.completion_tokens",
                         "tools": "args.tools",
                     },
                     [
@@ -95,7 +104,7 @@ class OpenHands(JsonSource):
                             {"call_id": "id", "arguments": "function.arguments"},
                         )
                     ],
-                )
+                ),
             ],
         )
     )
@@ -133,8 +142,11 @@ class OpenHands(JsonSource):
         of_agent = ~is_in(event.text("source"), "user", "environment")
         first = np.append(True, event.parent[1:] != event.parent[:-1])[: event.n]
         of_agent &= event.has("source", STRING) | ~first  # what nobody is named for comes first from the user
-        speaks = pa.array(of_agent & is_in(event.text("action"), "message", "finish"))
-        answers = pc.if_else(speaks, _answer(event), pa.scalar(None, TEXT))
+        speaks = of_agent & is_in(event.text("action"), "message", "finish")
+        answers = pc.if_else(pa.array(speaks), _answer(event), pa.scalar(None, TEXT))
+        speaks[acts] = True
+        steps, of_event = _steps(records.found, np.flatnonzero(speaks))
+        sums = steps.per_trace(n)
         traces = table(
             TRACES,
             n,
@@ -147,11 +159,12 @@ class OpenHands(JsonSource):
             tools=first_of(event.text("tools", ARRAY), event.parent, n),
             has_calls=np.ones(n, np.bool_),
             final_answer=first_of(answers, event.parent, n, last=True),
-            cost=line.float("cost"),
-            input_tokens=line.integer("input_tokens"),
-            output_tokens=line.integer("output_tokens"),
+            llm_calls=sums["llm_calls"],
+            cost=pc.coalesce(line.float("cost"), sums["cost"]),
+            input_tokens=pc.coalesce(line.integer("input_tokens"), sums["input_tokens"]),
+            output_tokens=pc.coalesce(line.integer("output_tokens"), sums["output_tokens"]),
         )
-        return Tables(traces, calls)
+        return Tables(traces, calls, spans=step_spans(steps, of_event[acts], calls, n))
 
 
 def _answer(event: Found) -> pa.Array:
@@ -179,17 +192,64 @@ def _asked(found: Projected) -> tuple[Asked, I64]:
     return Asked(event.parent[rows].astype(np.int64), rows, _turns(event, rows), columns), rows
 
 
-def _turns(event: Found, rows: I64) -> npt.NDArray[np.int32]:
-    """int32[calls]: number of the model's response in its trace; a call without one is a turn of its own."""
+def _begins(event: Found, rows: I64) -> B1:
+    """bool[rows]: events that are the first of a response of the model; one without a response stands alone."""
     trace = event.parent[rows]
     response = event.text("response").take(pa.array(rows)).to_pylist()
     new = [
         k == 0 or trace[k] != trace[k - 1] or response[k] is None or response[k] != response[k - 1]
         for k in range(rows.size)
     ]
-    count = np.cumsum(np.array(new, np.int64)) if new else np.zeros(0, np.int64)
-    first = np.searchsorted(trace, trace)
+    return np.array(new, np.bool_)
+
+
+def _turns(event: Found, rows: I64) -> npt.NDArray[np.int32]:
+    """int32[calls]: number of the model's response in its trace; a call without one is a turn of its own."""
+    count = np.cumsum(_begins(event, rows), dtype=np.int64)
+    first = np.searchsorted(event.parent[rows], event.parent[rows])
     return (count - count[first]).astype(np.int32) if count.size else count.astype(np.int32)
+
+
+def _steps(found: Projected, acting: I64) -> tuple[Steps, I64]:
+    """The responses of the model, and int64[events]: which of them each event is part of, -1 for none.
+
+    Args:
+        found: All tables.
+        acting: int64[k], events in which the agent acts or speaks.
+    """
+    line, event = found["line"], found["event"]
+    begins = _begins(event, acting)
+    of_event = np.full(event.n, -1, np.int64)
+    of_event[acting] = np.cumsum(begins, dtype=np.int64) - 1
+    mine = event.taken(acting[begins])
+    seconds, done = _latencies(found["waited"], mine), mine.time("timestamp")
+    begun = pc.subtract(done.cast(pa.int64()), pc.round(pc.multiply(seconds, 1e6)).cast(pa.int64(), safe=False))
+    columns = {
+        "model": pc.coalesce(mine.text("model"), line.text("model").take(pa.array(mine.parent))),
+        "started_at": pc.coalesce(within("started_at", begun.cast(TIME)), done),
+        "duration_ms": pc.multiply(seconds, 1000.0),
+        "input_tokens": mine.integer("input_tokens"),
+        "output_tokens": mine.integer("output_tokens"),
+        "cost": _costs(found["paid"], mine, line.n),
+    }
+    return Steps(mine.parent.astype(np.int64), columns), of_event
+
+
+def _latencies(waited: Found, mine: Found) -> pa.Array:
+    """Seconds that the model took for each response, as the metrics of the run tell."""
+    ids = zip(waited.parent.tolist(), waited.text("id").to_pylist(), strict=True)
+    known = dict(zip(ids, waited.float("seconds").to_pylist(), strict=True))
+    of = zip(mine.parent.tolist(), mine.text("response").to_pylist(), strict=True)
+    return pa.array([None if key[1] is None else known.get(key) for key in of], pa.float64())
+
+
+def _costs(paid: Found, mine: Found, n: int) -> pa.Array:
+    """What each response cost, where the metrics of the run list as many costs as it has responses."""
+    costs = pc.coalesce(paid.float("@"), paid.float("cost"))
+    same = np.bincount(paid.parent, minlength=n) == np.bincount(mine.parent, minlength=n)
+    out = np.full(mine.n, -1, np.int64)
+    out[same[mine.parent]] = np.flatnonzero(same[paid.parent])
+    return costs.take(pa.array(out, mask=out < 0))
 
 
 def _arguments(found: Projected, called: B1, rows: I64) -> tuple[pa.Array, npt.NDArray[np.uint8]]:
@@ -258,6 +318,6 @@ def _statuses(event: Found) -> pa.Array:
     """Whether what was observed is a success: an exit code, a flag, or an observation that is an error."""
     code = event.integer("exit_code")
     flag = pc.coalesce(event.boolean("success"), pc.equal(code, 0))
-    flag = pc.if_else(pc.and_(pc.is_valid(code), pc.not_equal(code, 0)), pa.scalar(False), flag)
+    flag = pc.if_else(pc.fill_null(pc.not_equal(code, 0), False), pa.scalar(False), flag)
     flag = pc.if_else(pa.array(is_in(event.text("observation"), "error")), pa.scalar(False), flag)
     return pc.if_else(flag, pa.scalar("ok", TEXT), pa.scalar("error", TEXT))

@@ -17,9 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import FREE_TEXT, JSON_VALUE, TEXT, TRACES, group_offsets, positions_in, table
+from tracelens.columns import FREE_TEXT, JSON_VALUE, TEXT, TRACES, group_offsets, numbers, positions_in, table
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, TRUE, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
+from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import (
     column_tags,
     encode,
@@ -27,9 +28,11 @@ from tracelens.sources.evaluations.alike import (
     first_of,
     origin,
     put_together,
+    seconds,
     tags_of,
     trace_names,
 )
+from tracelens.sources.evaluations.steps import at_steps, step_spans
 from tracelens.sources.talk import Asked, Results, call_table, is_in
 
 I64 = npt.NDArray[np.int64]
@@ -124,7 +127,21 @@ class SweAgent(JsonSource):
             output_tokens=_positive(line.integer("output_tokens")),
             cost=_positive(line.float("cost")),
         )
-        return Tables(traces, _with_times(calls, found["step"], n))
+        calls = _with_times(calls, found["step"], n)
+        return Tables(traces, calls, spans=step_spans(*_steps(found, by_agent, calls, calling), calls, n))
+
+
+def _steps(found: Projected, by_agent: B1, calls: pa.Table, calling: B1) -> tuple[Steps, I64]:
+    """The calls of the model, and which of them asked for each call: messages of the run, or its older steps."""
+    message, step = found["message"], found["step"]
+    talks = calling | (np.bincount(step.parent, minlength=calling.size) == 0)
+    speaking = np.flatnonzero(by_agent & talks[message.parent])
+    acting = np.flatnonzero(~talks[step.parent])
+    places = [rows.parent[at].astype(np.int64) for rows, at in ((message, speaking), (step, acting))]
+    trace, _ = put_together((places[0], {}), (places[1], {}))
+    of_trace, turn = numbers(calls["trace"]).astype(np.int64), numbers(calls["turn"], default=-1).astype(np.int64)
+    first = group_offsets(trace, calling.size)[of_trace]
+    return Steps(trace), np.where(turn >= 0, first + turn, -1)
 
 
 def _positive(values: pa.Array) -> pa.Array:
@@ -225,6 +242,7 @@ class MiniSweAgent(JsonSource):
                 "submission": "info.submission",
                 "cost": "info.model_stats.instance_cost",
                 "llm_calls": "info.model_stats.api_calls",
+                "model": "info.config.model.model_name",
                 "messages": "messages",
             },
             rows=[
@@ -237,6 +255,11 @@ class MiniSweAgent(JsonSource):
                         "tool_call_id": "tool_call_id",
                         "returned": "extra.returncode",
                         "output": "extra.raw_output",
+                        "at": ("timestamp", "extra.timestamp"),
+                        "model": "extra.response.model",
+                        "input_tokens": "extra.response.usage.prompt_tokens",
+                        "output_tokens": "extra.response.usage.completion_tokens",
+                        "cost": ("extra.response.cost", "extra.cost"),
                     },
                     [CALL, Row("action", "extra.actions[*]", {"command": "command", "call_id": "tool_call_id"})],
                 )
@@ -275,6 +298,9 @@ class MiniSweAgent(JsonSource):
         role, content = message.text("role"), message.text("content", STRING)
         by_agent = is_in(role, "assistant")
         asked = _commands(found, by_agent, content)
+        speaking = np.flatnonzero(by_agent)
+        steps = _messages(line, message, speaking)
+        sums = steps.per_trace(n)
         calls, _ = call_table(asked, _outputs(message, role, content, asked), n)
         stem = pa.repeat(pa.scalar(file_stem(records.block.source), TEXT), n)
         name = pc.coalesce(line.text("instance"), stem)
@@ -288,12 +314,25 @@ class MiniSweAgent(JsonSource):
             tags=tags_of(n, *column_tags(line, "exit_status")),
             has_calls=np.ones(n, np.bool_),
             final_answer=pc.coalesce(line.text("submission"), first_of(answer, message.parent, n, last=True)),
-            llm_calls=pc.coalesce(
-                _positive(line.integer("llm_calls")), pa.array(np.bincount(message.parent[by_agent], minlength=n))
-            ),
-            cost=_positive(line.float("cost")),
+            llm_calls=pc.coalesce(_positive(line.integer("llm_calls")), sums["llm_calls"]),
+            input_tokens=sums["input_tokens"],
+            output_tokens=sums["output_tokens"],
+            cost=pc.coalesce(_positive(line.float("cost")), sums["cost"]),
         )
-        return Tables(traces, calls)
+        return Tables(traces, calls, spans=step_spans(steps, at_steps(speaking, asked.at), calls, n))
+
+
+def _messages(line: Found, message: Found, speaking: I64) -> Steps:
+    """The agent's messages as calls of its model."""
+    mine = message.taken(speaking)
+    columns = {
+        "model": pc.coalesce(mine.text("model"), line.text("model").take(pa.array(mine.parent))),
+        "started_at": pc.coalesce(seconds(mine.float("at")), mine.time("at")),
+        "input_tokens": mine.integer("input_tokens"),
+        "output_tokens": mine.integer("output_tokens"),
+        "cost": mine.float("cost"),
+    }
+    return Steps(mine.parent.astype(np.int64), columns)
 
 
 def _asks(n: int, asked: Asked) -> B1:

@@ -18,7 +18,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import CALLS, TEXT, TRACES, Remark, group_offsets, one_chunk, positions_in, table
+from tracelens.columns import CALLS, TEXT, TIME, TRACES, Remark, group_offsets, one_chunk, positions_in, table
 from tracelens.projection import (
     ARRAY,
     FALSE,
@@ -34,6 +34,7 @@ from tracelens.projection import (
     Row,
 )
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
+from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import (
     column_tags,
     encode,
@@ -41,10 +42,12 @@ from tracelens.sources.evaluations.alike import (
     joined,
     origin,
     put_together,
-    summed,
     tags_of,
     trace_names,
 )
+from tracelens.sources.evaluations.steps import at_steps, step_spans
+from tracelens.sources.limits import within
+from tracelens.sources.logs.sessions import waited, with_columns
 from tracelens.sources.nested import Nested, NestedSource
 from tracelens.sources.talk import Asked, Results, call_table, is_in, last_said
 
@@ -69,6 +72,9 @@ MESSAGE = {
     "requestor": "requestor",
     "cost": "cost",
     "timestamp": "timestamp",
+    "seconds": "generation_time_seconds",
+    "input_tokens": "usage.prompt_tokens",
+    "output_tokens": "usage.completion_tokens",
 }
 
 
@@ -115,11 +121,11 @@ class Tau2Results(NestedSource):
     seen = False
     sample = "tau2.json"
     inner = "run"
-    shared = ("tasks",)
+    shared = ("tasks", "model")
     projection = Projection(
         Row(
             "line",
-            capture={"tasks": "tasks"},
+            capture={"tasks": "tasks", "model": "info.agent_info.llm"},
             rows=[
                 Row(
                     "run",
@@ -193,6 +199,10 @@ class Tau2Results(NestedSource):
         turn = _turns(message, by_agent, n)
         case = run.text("task_id", STRING, NUMBER)
         task, which, has_actions = _tasks(records, case)
+        speaking = np.flatnonzero(by_agent)
+        steps = _steps(records, message, speaking)
+        sums = steps.per_trace(n)
+        sums["cost"] = pc.coalesce(run.float("cost"), sums["cost"])
         traces = table(
             TRACES,
             n,
@@ -205,13 +215,16 @@ class Tau2Results(NestedSource):
             final_answer=last_said(
                 message.parent[said], turn[said], asked, n, lambda rows: content.take(pa.array(said[rows]))
             ),
-            llm_calls=np.bincount(message.parent[by_agent], minlength=n),
-            cost=pc.coalesce(run.float("cost"), summed(message.float("cost"), message.parent, n)),
+            **sums,
             n_references=pa.array(np.ones(n, np.int32), mask=~has_actions),
         )
-        calls, _ = call_table(asked, _results(message, found["inner"]), n)
+        results, answered_at = _results(message, found["inner"])
+        calls, taken = call_table(asked, results, n)
+        ended = answered_at.take(pa.array(taken, mask=taken < 0))
+        calls = with_columns(calls, duration_ms=waited(one_chunk(calls["started_at"]), ended))
+        spans = step_spans(steps, at_steps(speaking, asked.at), calls, n)
         remarks = [Remark(OF_USER, left_out, records.place(0))] if left_out else []
-        return Tables(traces, calls, _expected(records, task, which, n), remarks=remarks)
+        return Tables(traces, calls, _expected(records, task, which, n), remarks=remarks, spans=spans)
 
 
 def _by_trial(run: Found, case: pa.Array) -> pa.Array:
@@ -239,18 +252,37 @@ def _asked(message: Found, call: Found) -> tuple[Asked, int]:
         "arguments": arguments.filter(keep),
         "arguments_form": form[~of_user],
         "call_id": call.text("call_id", STRING, NUMBER).filter(keep),
+        "started_at": message.time("timestamp").take(pa.array(at)),
     }
     return Asked(message.parent[at].astype(np.int64), at, turn[at], columns), int(of_user.sum())
 
 
-def _results(message: Found, inner: Found) -> Results:
-    """The messages with results, alone or several in one; their id is that of the call."""
+def _steps(records: Nested, message: Found, speaking: I64) -> Steps:
+    """The agent's messages as calls of its model. Their times are those of the end, and the start where it is told."""
+    mine = message.taken(speaking)
+    of = records.of[mine.parent]
+    seconds, done = mine.float("seconds"), mine.time("timestamp")
+    begun = pc.subtract(done.cast(pa.int64()), pc.round(pc.multiply(seconds, 1e6)).cast(pa.int64(), safe=False))
+    columns = {
+        "model": records.document.text("model").take(pa.array(of)),
+        "started_at": pc.coalesce(within("started_at", begun.cast(TIME)), done),
+        "duration_ms": pc.multiply(seconds, 1000.0),
+        "input_tokens": mine.integer("input_tokens"),
+        "output_tokens": mine.integer("output_tokens"),
+        "cost": mine.float("cost"),
+    }
+    return Steps(mine.parent.astype(np.int64), columns)
+
+
+def _results(message: Found, inner: Found) -> tuple[Results, pa.Array]:
+    """The messages with results, alone or several in one, and their times; their id is that of the call."""
     parts = []
     for rows, at in ((message, np.arange(message.n)), (inner, inner.parent)):
         there = is_in(rows.text("role"), "tool") & ~is_in(rows.text("requestor"), "user")
         content = rows.text("content", STRING, OBJECT, ARRAY, NUMBER, TRUE, FALSE)
         columns = {
             "id": rows.text("id", STRING, NUMBER),
+            "at": rows.time("timestamp"),
             "result": content,
             "status": pc.if_else(rows.boolean("error"), pa.scalar("error", TEXT), pa.scalar("ok", TEXT)),
         }
@@ -263,7 +295,8 @@ def _results(message: Found, inner: Found) -> Results:
     def columns_of(rows: I64) -> dict[str, pa.Array]:
         return {name: found[name].take(pa.array(rows)) for name in ("result", "status")}
 
-    return Results(message.parent[at].astype(np.int64), at, found["id"], pa.nulls(at.size, TEXT), columns_of)
+    ids = found["id"]
+    return Results(message.parent[at].astype(np.int64), at, ids, pa.nulls(at.size, TEXT), columns_of), found["at"]
 
 
 def _task_rows(task: Found, document: npt.NDArray[Any], case: pa.Array) -> I64:
