@@ -2,7 +2,8 @@
 
 A sample (and epoch) is a trace; its id is the case. Calls and results come from the messages: events of models repeat
 the whole conversation every turn. Events of tools add times, and those of models are the steps, with tokens and cost.
-Arguments that could not be parsed stand as the text that the log keeps of them. Long texts are kept apart as ``attachment://`` and are put back. Scores become tags.
+Arguments that could not be parsed stand as the text that the log keeps of them. Long texts are kept apart as
+``attachment://`` and are put back. Scores become tags.
 """
 
 from __future__ import annotations
