@@ -22,6 +22,7 @@ import io
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from tracelens.cli import program
 from tracelens.store.objects import documented
 from tracelens.store.sqlfiles import sql_files
 from tracelens.tables import STORED_TABLES
@@ -39,6 +41,9 @@ README = ROOT / "README.md"
 NOTEBOOK = ROOT / "notebooks" / "tau_bench.ipynb"
 FINDING = ("<!-- finding:start -->\n", "<!-- finding:end -->")
 VIEWS = ("<!-- views:start -->\n", "<!-- views:end -->")
+SHELL = {"NO_COLOR": "1", "COLUMNS": "100"}
+"""Variables of the shell in which the page's commands run."""
+
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -99,7 +104,7 @@ def shell(command: str, folder: Path) -> str:
         folder: Where to run it. Programs beside this Python are found first.
     """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    variables = {**os.environ, "PATH": path, "NO_COLOR": "1", "COLUMNS": "100", "PYTHONPATH": str(ROOT)}
+    variables = {**os.environ, **SHELL, "PATH": path, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
         ["/bin/sh", "-c", command],
         cwd=folder,
@@ -112,12 +117,44 @@ def shell(command: str, folder: Path) -> str:
     return done.stdout
 
 
+def plain(command: str) -> list[str] | None:
+    """The arguments of a command that is `tracelens` and nothing else, or None: it needs a shell.
+
+    Example:
+        >>> plain("tracelens sql results 'SELECT 1 > 0'"), plain("tracelens demo | head")
+        (['sql', 'results', 'SELECT 1 > 0'], None)
+    """
+    parts = list(shlex.shlex(command, posix=True, punctuation_chars=True))
+    if parts[0] != "tracelens" or set("$*`\n") & set(command) or any(set(part) <= set("();<>|&") for part in parts):
+        return None
+    return shlex.split(command)[1:]
+
+
+def here(arguments: list[str], folder: Path) -> str:
+    """What our program prints, run in this process: most of a short command's time goes into starting one.
+
+    Args:
+        arguments: Its command line.
+        folder: Where to run it.
+    """
+    printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8", write_through=True)
+    before = dict(os.environ)
+    os.environ |= SHELL
+    try:
+        with contextlib.chdir(folder), contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            program.main(arguments)
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+    return printed.buffer.getvalue().decode()  # type: ignore[attr-defined]  # it is the BytesIO above
+
+
 def _console(body: str, folder: Path) -> str:
     """The block with the outputs that its commands have now."""
     parts = []
     for command in commands(body):
-        shown = command.replace("\n", "\n> ")
-        parts.append(f"$ {shown}\n" + shell(command, folder))
+        shown, arguments = command.replace("\n", "\n> "), plain(command)
+        parts.append(f"$ {shown}\n" + (shell(command, folder) if arguments is None else here(arguments, folder)))
     return "".join(parts)
 
 

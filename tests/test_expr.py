@@ -29,7 +29,7 @@ def every_score() -> list[pl.Expr]:
 
 
 @given(st.lists(rows(), max_size=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_expressions_equal_the_definitions(table: list[Row]) -> None:
     found = frame_of(table).select(every_score()).rows()
     matches = [match_of(row) for row in table]
@@ -37,7 +37,7 @@ def test_expressions_equal_the_definitions(table: list[Row]) -> None:
 
 
 @given(rows())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_credits(row: Row) -> None:
     match = match_of(row)
     score = tl.expr.accuracy_optimal(*SCHEMA_COLUMNS, exact=0.75, name=0.25)

@@ -53,13 +53,13 @@ def assert_same(
 
 
 @given(matches(), st.sampled_from(CREDITS))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_kernel_equals_reference(match: Match, credit: tuple[float, float]) -> None:
     assert_same(match, credit)
 
 
 @given(matches(8, names=("a",)), st.sampled_from(CREDITS), st.sampled_from([0, 64]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 def test_kernel_equals_reference_on_one_name(match: Match, credit: tuple[float, float], dense: int) -> None:
     assert_same(match, credit, dense=dense, linear=0)
 

@@ -144,7 +144,7 @@ def assert_same_partition(texts: list[str], rules: RuleProgram | None, reference
 
 
 @given(st.lists(arguments, min_size=2, max_size=8))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_digests_equal_canonical_forms(texts: list[str]) -> None:
     assert_same_partition(texts, program, program.rules[0], 0)
     assert_same_partition(texts, program, program.rules[1], 1)
@@ -153,7 +153,7 @@ def test_digests_equal_canonical_forms(texts: list[str]) -> None:
 
 
 @given(st.lists(arguments, min_size=1, max_size=8))
-@settings(max_examples=120)
+@settings(max_examples=60)
 def test_raw_digests_are_those_without_rules(texts: list[str]) -> None:
     """Also where they are taken from calls that the rules do nothing to."""
     for rules, tool in ((program, 0), (program, 1), (plain, 0)):
@@ -217,7 +217,7 @@ def rows_of(found: pa.Table) -> list[tuple[str | None, ...]]:
 @example("{}", '{"x":1}')
 @example('{"x":1,"y":{}}', "{}")
 @example("{}", "{}")
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_differences_equal_the_reference(left: str, right: str) -> None:
     for tool in (0, 1):
         a, e = compared([left], program, tool), compared([right], program, tool)
@@ -227,7 +227,7 @@ def test_differences_equal_the_reference(left: str, right: str) -> None:
 
 
 @given(arguments, arguments)
-@settings(max_examples=100)
+@settings(max_examples=60)
 def test_top_level_arguments_give_the_agreement(left: str, right: str) -> None:
     def members(side: Compared) -> dict[int, tuple[int, int]]:
         return {key: (hi, lo) for key, hi, lo in top_of(side, 0).tolist()}

@@ -165,7 +165,7 @@ SAYING_NOTHING = st.sampled_from([
 
 
 @given(OBJECTS, NORMALIZE, SAYING_NOTHING, st.booleans())
-@settings(max_examples=150)
+@settings(max_examples=80)
 def test_tools_share_the_rules_of_all_where_theirs_are_the_same(
     value: Any, normalize: Any, schema: Any, asks: bool
 ) -> None:

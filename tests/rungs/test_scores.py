@@ -53,7 +53,7 @@ def score(match: Match, credit: tuple[float, float] = (1.0, 0.5)) -> UnitScores:
 
 
 @given(matches(), st.sampled_from([(1.0, 0.5), (1.0, 0.25), (1.0, 1.0)]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_columns_equal_the_definitions(match: Match, credit: tuple[float, float]) -> None:
     row = score(match, credit).frame.row(0, named=True)
     want = all_scores(match, credit)

@@ -48,7 +48,7 @@ def test_every_record_is_accounted_for(tmp_path, format):
     path.write_bytes(data)
     rows = {row["trace_id"]: row for row in read(path, format)["traces"]}
     same = 0
-    for _ in range(120):
+    for _ in range(50):
         path.write_bytes(damaged(random_, data))
         got = read(path, format, block_size=random_.choice([64, 1 << 20]))
         assert got["n_records"] == len(got["traces"]) + got["n_blank"] + len(got["rejects"])
@@ -57,4 +57,4 @@ def test_every_record_is_accounted_for(tmp_path, format):
             if known is not None and known["record_hi"] == row["record_hi"]:
                 same += 1
                 assert {**row, "trace": 0, "line": 0} == {**known, "trace": 0, "line": 0}
-    assert same > 120
+    assert same > 50

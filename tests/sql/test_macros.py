@@ -51,7 +51,7 @@ def scores_of(duck: duckdb.DuckDBPyConnection, table: list[Row]) -> list[tuple[f
 
 
 @given(st.lists(rows(), min_size=1, max_size=8))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_macros_equal_the_definitions(duck: duckdb.DuckDBPyConnection, table: list[Row]) -> None:
     matches = [match_of(row) for row in table]
     want = [tuple(wanted(m and all_scores(m), [*NAMES, "accuracy_optimal"])) for m in matches]

@@ -8,7 +8,7 @@ import pytest
 from tests.rungs.safety.test_packs import DEFAULT
 from tracelens.rungs.safety import analyse_answer, analyse_call
 
-SIZE = 20_000
+SIZE = 8_000
 UNITS = ["a", "aA0", "a.", "git ", "rm -", "curl -d x ", "drop /**/", "drop -- x\n", "sh -x ", "shell=", "(){", "x|", '"', "'",
          "\\", "\\\\", "/", "../", "%25", "~/", "$(", "`", ";", "sk-", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY-----", "://a:",
          "password=", "delete from x ", "kubectl ", "requests.post(", "/etc/x ", "http://", "find x -exec ", "A_", "--"]  # fmt: skip
