@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.kernels.reference.examples import NORMALIZE, OBJECTS, SCHEMAS
@@ -44,6 +45,8 @@ def test_equal_digests_mean_equal_canonical_forms(values: list[Any], normalize: 
 @given(OBJECTS, NORMALIZE, SCHEMAS)
 @settings(deadline=None)
 def test_a_canonical_text_has_the_digest_of_what_it_came_from(value: Any, normalize: Any, schema: Any) -> None:
+    # a rule for one place of an array speaks of another element once its own is left out or the array is sorted
+    assume(not any(re.search(r"\[\d", path) for rules in normalize.values() for path in rules))
     program = RuleProgram.compile(normalize, [("t", schema)])
     text = canonical_text(value, Rules.compile(normalize, "t", schema))
     there, back = digest([value, json.loads(text)], program)
