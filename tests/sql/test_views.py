@@ -25,6 +25,11 @@ def call(trace_id, index, tool, state="valid", **more):
     return of | {"executed": True, "status": "ok", "arguments": "{}", "duration_ms": 10.0} | more
 
 
+def wanted(trace_id, index, **more):
+    of = {"trace_id": trace_id, "expected_index": index, "tool": "find", "name": "find", "reference_index": 0}
+    return of | {"reference_source": "suite", "chosen": True} | more
+
+
 def finding(trace_id, index, tool, code, path="", **more):
     of = {"trace_id": trace_id, "call_index": index, "tool": tool, "code": code, "path": path}
     return of | {"severity": "error", "rung": 1, "message": f"{code} {path}"} | more
@@ -48,6 +53,11 @@ BASE = {
         call("c1", 0, "find", "invalid", executed=False, denied=True, status="denied", duration_ms=None),
         call("c2", 0, "find", "invalid"),
         call("c2", 1, "odd", "not_captured", duration_ms=None),
+    ],
+    "expected": [
+        wanted("c1", 2, schema_state="invalid", schema_code="schema.type", schema_path="day", schema_message="not a day"),
+        wanted("c2", 2, schema_state="invalid", schema_code="schema.type", schema_path="day", schema_message="not a day"),
+        wanted("c2", 3, schema_state="valid"),
     ],
     "findings": [
         finding("a2", 0, "find", "schema.required", "rows[0].x"),
@@ -189,7 +199,7 @@ def test_references_that_the_schemas_refuse(sql):
     rows = sql(
         "SELECT case_id, expected_index, tool, code, path, message, n_traces, example_trace_id FROM stale_references"
     )
-    assert rows == [("c", 2, "find", "schema.type", "day", "schema.type day", 1, "c2")]
+    assert rows == [("c", 2, "find", "schema.type", "day", "not a day", 2, "c1")]
 
 
 def test_cases_that_pass_sometimes(sql):

@@ -21,11 +21,6 @@ from tracelens.suite.matchers import is_matcher
 if TYPE_CHECKING:
     from tracelens.rungs.schema.truth import CompiledSchema
 
-_WHOLE = frozenset(
-    {"anyOf", "oneOf", "allOf", "not", "if", "contains", "uniqueItems", "enum", "const", "dependentSchemas"}
-)
-"""Keywords that look at a whole value: a matcher anywhere inside leaves them open."""
-
 
 def lint_references(suite: Suite, found: Found) -> None:
     """Expected calls of unknown or forbidden tools, and expected arguments that the current schemas refuse.
@@ -97,21 +92,18 @@ class _Checker:
 
     def messages(self, name: str, arguments: str) -> list[str]:
         """What the schemas say against the arguments; empty where one of them accepts, or none can be asked."""
-        from tracelens.rungs.schema.truth import validate
+        from tracelens.rungs.schema.matchers import refused
 
         schemas = self._compiled.get(name, [])
         if not schemas or name in self._unchecked:
             return []
-        value = json.loads(arguments)
-        if _beyond_range(value):
+        if _beyond_range(json.loads(arguments)):
             return ["a number is beyond double range"]
-        free: list[tuple[str | int, ...]] = []
-        plain = json.dumps(_without_matchers(value, (), free)) if '"$' in arguments else arguments
-        all_messages: list[list[str]] = []
-        for compiled in schemas:
-            errors = [error for error in validate(compiled, plain) if not _is_free(error.path, error.keyword, free)]
-            all_messages.append([f"{render_path(error.path) or 'arguments'}: {error.message}" for error in errors])
-        return min(all_messages, key=len)
+        messages = [
+            [f"{render_path(error.path) or 'arguments'}: {error.message}" for error in refused(compiled, arguments)]
+            for compiled in schemas
+        ]
+        return min(messages, key=len)
 
 
 def _beyond_range(value: Any) -> bool:
@@ -120,31 +112,6 @@ def _beyond_range(value: Any) -> bool:
     if isinstance(value, list):
         return any(map(_beyond_range, value))
     return isinstance(value, float) and math.isinf(value)
-
-
-def _without_matchers(value: Any, path: tuple[str | int, ...], free: list[tuple[str | int, ...]]) -> Any:
-    """A value that a matcher accepts in place of each; ``free`` gets the places where that value is arbitrary."""
-    if is_matcher(value):
-        (key, argument), *_ = value.items()
-        if key == "$literal":
-            return argument
-        if key == "$optional":
-            return _without_matchers(argument, path, free)
-        if key == "$one_of":
-            return _without_matchers(argument[0], path, free)
-        free.append(path)
-        return None
-    if isinstance(value, dict):
-        return {key: _without_matchers(item, (*path, key), free) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_matchers(item, (*path, index), free) for index, item in enumerate(value)]
-    return value
-
-
-def _is_free(path: tuple[str | int, ...], keyword: str | None, free: list[tuple[str | int, ...]]) -> bool:
-    below = any(path[: len(place)] == place for place in free)
-    above = keyword in _WHOLE and any(place[: len(path)] == path for place in free)
-    return below or above
 
 
 def _near_matchers(arguments: str) -> Iterator[str]:

@@ -53,8 +53,8 @@ def stored_input(run: Run) -> Opened:
 def unmasked(batch: Batch) -> Batch:
     """The batch with everything unknown that rests on a masked value; the same one where nothing is masked."""
     nameless, why = _nameless(batch)
-    calls, answers = _hidden(batch), _masked(batch.traces["final_answer"])
-    if not (nameless.any() or calls.any() or answers.any()):
+    calls, answers, wanted = _hidden(batch), _masked(batch.traces["final_answer"]), _masked(batch.expected["arguments"])
+    if not (nameless.any() or calls.any() or answers.any() or wanted.any()):
         return batch
     form = columns.numbers(batch.calls["arguments_form"])
     at = CALLS.get_field_index("arguments_form")

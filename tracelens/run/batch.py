@@ -20,7 +20,7 @@ from tracelens.run.details import pair_details
 from tracelens.run.dialects import dialect_values
 from tracelens.run.expected import expected_of
 from tracelens.run.hidden import known_repetition
-from tracelens.run.judging import check_schemas, failures, judge
+from tracelens.run.judging import failures, judge
 from tracelens.run.masks import (
     masked_differences,
     masked_findings,
@@ -33,6 +33,7 @@ from tracelens.run.names import NameCodes
 from tracelens.run.plan import Plan
 from tracelens.run.pool import Side, pool_arguments
 from tracelens.run.rows import difference_table, expected_table, pair_table, place, step_table
+from tracelens.run.schemas import check_schemas
 from tracelens.run.select import NOTHING_LEFT_OUT, LeftOut
 from tracelens.run.stopwatch import Stopwatch
 from tracelens.rungs.diagnostics import diagnose
@@ -92,7 +93,7 @@ def score_batch(batch: Batch, plan: Plan, watch: Stopwatch | None = None) -> Sco
     call_rows = call_table(batch, calls, codes, actual.hi, actual.lo)
     facts = call_facts(batch, calls, codes.names, actual.hi, actual.lo)
     watch.lap("arguments")
-    schemas = check_schemas(batch, calls, pool, facts, plan)
+    schemas = check_schemas(batch, calls, (expected, expected_names), pool, facts, codes, plan)
     watch.lap("schemas")
     matched = match(batch, calls, expected, (actual, wanted), digests, plan)
     watch.lap("matching")
@@ -117,7 +118,7 @@ def score_batch(batch: Batch, plan: Plan, watch: Stopwatch | None = None) -> Sco
     stored = plan.suite.match.rows
     tables = {
         "calls": call_rows.append_column("schema_state", schemas.stored),
-        "expected": expected_table(matched, codes),
+        "expected": expected_table(matched, codes, schemas.expected),
         "pairs": by_trace(
             [pair_table(held[name], matched, codes) for name in stored]
             or [pair_table(held[OPTIMAL], matched, codes)[:0]]

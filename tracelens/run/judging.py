@@ -9,39 +9,29 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tracelens import columns
-from tracelens.columns import Batch, coded, nullable, numbered
+from tracelens.columns import Batch, nullable
 from tracelens.run.calls import Calls
 from tracelens.run.hidden import answer_gaps, known_answers, unseen, with_states_before
 from tracelens.run.plan import Plan
-from tracelens.run.pool import Pool, of_calls, rounds
+from tracelens.run.pool import Pool, of_calls
+from tracelens.run.schemas import Schemas, by_call
 from tracelens.rungs.answers import check_answers
-from tracelens.rungs.facts import CallFacts, Numbered
+from tracelens.rungs.facts import CallFacts
 from tracelens.rungs.fields import check_fields
 from tracelens.rungs.findings import concat_findings, finding_frame
 from tracelens.rungs.invariants import check_invariants
 from tracelens.rungs.milestones import check_milestones
 from tracelens.rungs.routing import Failures, Gap
 from tracelens.rungs.safety.scan import scan
-from tracelens.rungs.schema.catalogue import EXEMPT
-from tracelens.rungs.schema.check import COLUMNS, S_NOT_CAPTURED, S_UNUSABLE, STATES, check
+from tracelens.rungs.schema.check import S_NOT_CAPTURED, S_UNUSABLE
 from tracelens.rungs.sentences import sentences, together
 from tracelens.rungs.state import STATE_RESULTS, state_findings
 from tracelens.suite import Suite
 
 B1 = npt.NDArray[np.bool_]
 U64 = npt.NDArray[np.uint64]
-
-
-@dataclass(frozen=True, slots=True)
-class Schemas:
-    """Rung one of a batch: ``schema_state`` by call, as numbers and as it is stored, and its findings."""
-
-    state: npt.NDArray[np.uint8]
-    stored: pa.DictionaryArray
-    findings: pl.DataFrame
 
 
 class Said(NamedTuple):
@@ -73,50 +63,6 @@ class Judged:
     columns: dict[str, pa.Array]
     gaps: list[Gap]
     state_results: pl.DataFrame
-
-
-def check_schemas(batch: Batch, calls: Calls, pool: Pool, facts: CallFacts, plan: Plan) -> Schemas:
-    """Hold every call against the schema of its tool.
-
-    Args:
-        batch: The batch.
-        calls: Its calls.
-        pool: Their arguments.
-        facts: What is known of them.
-        plan: The compiled suite.
-    """
-    catalogue = plan.catalogue
-    tools = batch.traces["tools"]
-    definitions, texts = None, list[str]()
-    if tools.null_count < len(tools):
-        of_trace, texts = numbered(tools)
-        definitions = of_trace[calls.trace]
-    of_call = catalogue.assign((facts.tool, facts.names), _agents(batch, calls), definitions, texts)
-    # What a format writes as JSON text is decoded once; more than that is the sender's doing, and worth a note.
-    prescribed = (pool.form == columns.JSON_STRING).astype(np.uint8)
-    row, state, parts = calls.arguments.row, np.empty(len(calls.arguments), np.uint8), [pl.DataFrame(schema=COLUMNS)]
-    for told, asked in rounds(row, of_call, len(pool.arguments), EXEMPT):
-        found = check(pool.arguments, asked, catalogue, pool.tools, prescribed)
-        state[told] = found.state[row[told]]
-        parts.append(of_calls(found.findings, told, row[told]))
-    findings = pl.concat(parts)
-    if len(parts) > 2:
-        findings = findings.sort("call", maintain_order=True)
-    return Schemas(state, coded(state, STATES), _by_call(findings, facts))
-
-
-def _agents(batch: Batch, calls: Calls) -> Numbered | None:
-    """The agent of each call, that of its trace where it has none of its own; None where nobody has one."""
-    of_call, of_trace = batch.calls["agent"], batch.traces["agent"]
-    if of_call.null_count == len(of_call) and of_trace.null_count == len(of_trace):
-        return None
-    return numbered(pc.coalesce(of_call, columns.one_chunk(of_trace).take(pa.array(calls.trace))))
-
-
-def _by_call(found: pl.DataFrame, facts: CallFacts) -> pl.DataFrame:
-    """Findings that name rows of calls, as findings of a batch."""
-    told = {name: found[name] for name in ("severity", "code", "path", "message", "value")}
-    return finding_frame({**facts.at(found["call"].to_numpy()), "rung": 1, **told})
 
 
 def judge(
@@ -185,7 +131,7 @@ def _fields(calls: Calls, pool: Pool, facts: CallFacts, suite: Suite) -> Said:
     if not suite.fields:
         return Said(None, {}, [])
     found = check_fields(pool.arguments, pool.tools, suite.fields)
-    return Said(_by_call(of_calls(found, np.arange(len(calls.arguments)), calls.arguments.row), facts), {}, [])
+    return Said(by_call(of_calls(found, np.arange(len(calls.arguments)), calls.arguments.row), facts), {}, [])
 
 
 def _safety(batch: Batch, pool: Pool, marks: U64 | None, facts: CallFacts, rows: pa.Table, plan: Plan) -> Said:

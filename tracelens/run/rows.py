@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -188,8 +189,14 @@ def step_table(matched: Matched, calls: Calls, codes: NameCodes) -> pa.Table:
     )
 
 
-def expected_table(matched: Matched, codes: NameCodes) -> pa.Table:
-    """Rows of `expected`: every reference of every trace, with ``trace``; an empty reference has a row of its own."""
+def expected_table(matched: Matched, codes: NameCodes, schemas: Mapping[str, pa.Array]) -> pa.Table:
+    """Rows of `expected`: every reference of every trace, with ``trace``; an empty reference has a row of its own.
+
+    Args:
+        matched: What was matched.
+        codes: Names of the tools.
+        schemas: The columns that say what schemas say of each row.
+    """
     expected = matched.expected
     unit, position, row = places_of(expected)
     chosen = np.zeros(expected.count.size, np.bool_)
@@ -208,6 +215,7 @@ def expected_table(matched: Matched, codes: NameCodes) -> pa.Table:
             "arguments": taken["arguments"],
             "arguments_form": taken["arguments_form"].fill_null(0),
             "arguments_state": coded(_of_rows(state, row), EXPECTED_STATES),
+            **schemas,
         }
     )
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from tracelens.tables.model import Column, Table
 
 _NOT_CAPTURED = "not captured by the source"
+_NOT_CHECKED = "scored by a version that did not check it"
+_FITS = "nothing is said against the expected call"
 
 RUN_ID = Column("run_id", "str", "run the row belongs to", few=True)
 TRACE_ID = Column("trace_id", "str", "trace the row belongs to")
@@ -116,6 +118,20 @@ EXPECTED = Table(
         ),
         Column("arguments_form", "u8", "0 or 1: any arguments are accepted; 2 or 3: a JSON object"),
         Column("arguments_state", "str", "any, object or empty", null="the reference has no calls", few=True),
+        Column(
+            "schema_state",
+            "str",
+            "whether a call as expected would pass rung one: valid, invalid, unknown_tool, unusable, no_schema,"
+            " not_captured (a secret is masked) or not_applicable (any arguments are accepted, or no tools are known);"
+            " what matchers leave open counts as valid",
+            null=f"the reference has no calls, or {_NOT_CHECKED}",
+            few=True,
+        ),
+        Column(
+            "schema_code", "str", "what the schema says against it first, such as schema.required", null=_FITS, few=True
+        ),
+        Column("schema_path", "str", "place in the arguments; empty for the whole of them", null=_FITS, few=True),
+        Column("schema_message", "str", "what is wrong, one sentence", null=_FITS, few=True),
     ),
 )
 """One row per expected call; with it a run can be rescored without its source."""

@@ -166,6 +166,12 @@ class Catalogue:
         pools = [self.common, *self.own.values(), *self._recorded.values()]
         return sorted({name for pool in pools for name in pool})
 
+    def own_ids(self, tool: str) -> list[int]:
+        """The ids of a tool that agents have as their own, each once, by agent as the suite names them."""
+        ids = list(dict.fromkeys(pool[tool] for pool in self.own.values() if tool in pool))
+        self._prepare(ids)
+        return ids
+
     def assign(
         self,
         tools: Numbered,
