@@ -4,10 +4,13 @@ import gzip
 import json
 import sys
 
+import fsspec
 import pytest
+import zstandard
 
 import tracelens as tl
 from tests.sources.reading import read
+from tests.sources.s3_server import serve
 from tracelens.errors import InputError
 from tracelens.sources.detect import open_input
 from tracelens.sources.reading import remote
@@ -18,38 +21,42 @@ def lines(*ids):
     return "".join(json.dumps({"trace_id": each, "tool_calls": [{"name": "a"}]}) + "\n" for each in ids).encode()
 
 
-@pytest.fixture(scope="module")
-def bucket():
-    """A bucket with files, and the fsspec file system that reaches it."""
-    reason = (
-        "needs moto[server] and s3fs, which take long to install and are in no extra: pip install 'moto[server]' s3fs"
-    )
-    server_module = pytest.importorskip("moto.server", reason=reason)
-    s3fs = pytest.importorskip("s3fs", reason=reason)
-    server = server_module.ThreadedMotoServer(port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
+OBJECTS = {
+    "traces/day/a.jsonl": lines("a1", "a2"),
+    "traces/day/deep/b.jsonl.gz": gzip.compress(lines("b1")),
+    "traces/day/notes.txt": b"no traces",
+    "traces/runs.eval": b"",
+}
+
+
+@pytest.fixture(scope="module", params=["pyarrow", "s3fs", "s3fs and moto"])
+def bucket(request):
+    """A bucket with files, and the library that reaches it: what PyArrow brings along, or s3fs where it is there."""
     patch = pytest.MonkeyPatch()
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "testing",
-        "AWS_SECRET_ACCESS_KEY": "testing",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL": f"http://{host}:{port}",
-    }.items():
+    names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION")
+    for name, value in zip(names, ("testing", "testing", "us-east-1"), strict=True):
         patch.setenv(name, value)
-    store = s3fs.S3FileSystem()
-    store.mkdir("traces")
-    store.pipe(
-        {
-            "traces/day/a.jsonl": lines("a1", "a2"),
-            "traces/day/deep/b.jsonl.gz": gzip.compress(lines("b1")),
-            "traces/day/notes.txt": b"no traces",
-            "traces/runs.eval": b"",
-        }
-    )
+    if request.param == "pyarrow":
+        patch.setitem(sys.modules, "s3fs", None)
+        patch.delitem(sys.modules["fsspec.registry"]._registry, "s3", raising=False)
+    else:
+        pytest.importorskip("s3fs", reason="needs s3fs, of the extra `cloud`")
+    if request.param == "s3fs and moto":
+        moto = pytest.importorskip("moto.server", reason="needs moto[server], which is in no extra: it is large")
+        server = moto.ThreadedMotoServer(port=0, verbose=False)
+        server.start()
+        patch.setenv("AWS_ENDPOINT_URL", "http://{}:{}".format(*server.get_host_and_port()))
+        store = fsspec.filesystem("s3", skip_instance_cache=True)
+        store.mkdir("traces")
+        store.pipe(OBJECTS)
+        stop = server.stop
+    else:
+        server, address = serve(OBJECTS)
+        patch.setenv("AWS_ENDPOINT_URL", address)
+        stop = server.shutdown
     yield "s3://traces"
     patch.undo()
-    server.stop()
+    stop()
 
 
 def ids(source, **options):
@@ -146,7 +153,6 @@ def test_without_the_extra_the_error_names_it(monkeypatch):
 
 
 def test_other_stores_and_kinds_of_address(tmp_path):
-    fsspec = pytest.importorskip("fsspec", reason="needs fsspec, of the extra `cloud`")
     fsspec.filesystem("memory").pipe("/box/a.jsonl", lines("m"))
     assert ids("memory://box/a.jsonl") == [("m", "a.jsonl")]
     (tmp_path / "f.jsonl").write_bytes(lines("f"))
@@ -161,10 +167,13 @@ def test_no_credentials_are_told():
     assert not is_remote("a:b")
 
 
-def test_a_line_of_more_than_16_mib(tmp_path):
-    path = tmp_path / "long.jsonl"
+@pytest.mark.parametrize("ending", ["jsonl", "jsonl.gz", "jsonl.zst"])
+def test_a_line_of_more_than_16_mib(tmp_path, ending):
     long = {"trace_id": "l", "tool_calls": [{"name": "a", "arguments": {"text": "x" * (17 << 20)}}]}
-    path.write_bytes(lines("s") + json.dumps(long).encode() + b"\n" + lines("e"))
+    data = lines("s") + json.dumps(long).encode() + b"\n" + lines("e")
+    pack = {"jsonl.gz": lambda data: gzip.compress(data, 1), "jsonl.zst": zstandard.compress}.get(ending, bytes)
+    path = tmp_path / f"long.{ending}"
+    path.write_bytes(pack(data))
     found = read(path)
     assert [row["trace_id"] for row in found["traces"]] == ["s", "l", "e"]
     assert len(found["calls"][1]["arguments"]) > 17 << 20

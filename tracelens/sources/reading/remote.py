@@ -1,11 +1,13 @@
 """Files in object stores and behind other addresses that fsspec knows (``s3://``, ``gs://``, ``az://``, ``https://`` …).
 
 Each is copied to a temporary file before it is read, in ranges that are asked for again where they fail: memory is set
-by the range, and everything that can be read of a local file can be read of a remote one.
+by the range, and everything that can be read of a local file can be read of a remote one. S3 is reached by s3fs, and
+by PyArrow where only fsspec is there.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import tempfile
 import time
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from glob import has_magic
 from pathlib import PurePosixPath
 from typing import IO, Any, TypeVar
+from urllib.parse import urlsplit
 
 from tracelens.errors import InputError, did_you_mean
 
@@ -33,6 +36,7 @@ AT_ONCE = 4
 """Files that are copied at a time."""
 
 ADDRESS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)(?:://|::)")
+S3 = "s3://"
 INSTALL = "install the extra `cloud`: pip install -e '.[cloud]'"
 SETTINGS = "check the address, the credentials and the endpoint that the store's own library is set to"
 
@@ -119,13 +123,34 @@ def _store(part: str) -> tuple[Any, str]:
     try:
         store, path = fsspec.core.url_to_fs(part)
     except ImportError as error:
-        raise InputError(f"a library is missing: {error}", where=plain(part), hint=INSTALL) from error
+        if not part.startswith(S3):
+            raise InputError(f"a library is missing: {error}", where=plain(part), hint=INSTALL) from error
+        store, path = _arrow_s3(), part.removeprefix(S3)
     except ValueError as error:
         scheme = part.partition(":")[0]
         hint = did_you_mean(scheme, fsspec.available_protocols()) or SETTINGS
         raise InputError(f"no such kind of address: {error}", where=plain(part), hint=hint) from error
     store.invalidate_cache()  # listings are remembered across calls
     return store, str(path)
+
+
+def _arrow_s3() -> Any:
+    """S3 by means of PyArrow, which is there where s3fs is not; set up by the same variables of the environment."""
+    from fsspec.implementations.arrow import ArrowFSWrapper
+    from pyarrow.fs import S3FileSystem
+
+    environment = os.environ
+    endpoint = urlsplit(environment.get("AWS_ENDPOINT_URL_S3") or environment.get("AWS_ENDPOINT_URL") or "")
+    options = {"scheme": endpoint.scheme, "endpoint_override": endpoint.netloc} if endpoint.netloc else {}
+    region = environment.get("AWS_REGION") or environment.get("AWS_DEFAULT_REGION")
+    store = S3FileSystem(region=region, connect_timeout=10, **options)
+
+    class InRanges(ArrowFSWrapper):  # type: ignore[misc]
+        def cat_file(self, path: str, start: int = 0, end: int = 0, **_: Any) -> bytes:
+            with store.open_input_file(path) as opened:
+                return bytes(opened.read_at(end - start, start))
+
+    return InRanges(store)
 
 
 def _asked(part: str, question: Callable[[], T]) -> T:
