@@ -24,7 +24,6 @@ def test_a_sample_looks_most_like_one_format(path):
 @pytest.mark.parametrize(
     ("lines", "why"),
     [
-        ([{"type": "thread.started", "thread_id": "x"}], "what codex exec --json prints"),
         ([{"choices": [{"delta": {"tool_calls": []}}]}], "its first record has the keys choices"),
         ([{"messages": [{"text": "x"}]}], "it looks like chat, but messages have no role"),
     ],

@@ -287,6 +287,59 @@ def test_a_spawned_rollout_belongs_to_its_parent(tmp_path):
     assert alone["traces"][0]["trace_id"] == "sub"
 
 
+def test_calls_of_two_files_at_one_instant_stand_in_the_order_of_the_files_and_that_is_told(tmp_path):
+    spawn = {"source": {"subagent": {"thread_spawn": {"parent_thread_id": "r"}}}}
+    write(tmp_path, "a.jsonl", rollout(asks("1"), id="r"))
+    write(tmp_path, "b.jsonl", rollout(asks("2"), id="child", meta=spawn))
+    found = read(tmp_path)
+    assert rows(found, "call_id", "call_index") == [("1", 0), ("2", 1)]
+    ((text, (number, place)),) = found["remarks"].items()
+    assert (number, place) == (1, "b.jsonl:2")
+    assert "at the same instant as one in another file" in text
+
+
+def test_older_rollouts_are_items_behind_a_line_that_names_the_session(tmp_path):
+    message = {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "There is a."}]}
+    lines = [{"id": "old", "timestamp": clock(0), "instructions": None}, {"record_type": "state"}]
+    lines += [asks("1", arguments='{"command": ["ls"]}')[1], gives("1", '{"metadata": {"exit_code": 2}}')[1], message]
+    found = read(write(tmp_path, "s.jsonl", lines))
+    assert rows(found, "name", "arguments", "call_id", "status") == [
+        ("exec_command", '{"command": ["ls"]}', "1", "error")
+    ]
+    (trace,) = found["traces"]
+    assert (trace["trace_id"], trace["final_answer"], trace["llm_calls"]) == ("old", "There is a.", 2)
+    assert trace["started_at"].isoformat() == "2026-11-03T10:00:00+00:00"
+    assert not found["rejects"]
+
+
+def test_printed_events_are_calls_when_they_are_done_and_once(tmp_path):
+    def item(event, number, kind, **more):
+        return {"type": f"item.{event}", "item": {"id": f"item_{number}", "type": kind, **more}}
+
+    lines = [
+        {"type": "thread.started", "thread_id": "t"},
+        item("started", 1, "command_execution", command="ls", status="in_progress"),
+        item("completed", 1, "command_execution", command="ls", aggregated_output="a", exit_code=0, status="completed"),
+        item("updated", 2, "todo_list", items=[]),
+        item("completed", 3, "mcp_tool_call", server="s", tool="find", arguments={"q": 1}, error={"message": "no"}),
+        item("completed", 4, "command_execution", command="rm x", status="declined"),
+        item("completed", 5, "agent_message", text="Done."),
+        item("started", 6, "web_search", query="q"),
+        item("started", 6, "web_search", query="q"),
+        {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 2}},
+        {"type": "turn.completed", "usage": {"input_tokens": 10, "output_tokens": 2}},
+    ]
+    found = read(write(tmp_path, "s.jsonl", lines))
+    assert rows(found, "name", "arguments", "status", "result", "error") == [
+        ("shell", '{"command": "ls"}', "ok", "a", None),
+        ("mcp__s__find", '{"q": 1}', "error", None, "no"),
+        ("shell", '{"command": "rm x"}', "denied", None, None),
+        ("web_search", '{"query": "q"}', None, None, None),
+    ]
+    (trace,) = found["traces"]
+    assert (trace["trace_id"], trace["final_answer"], trace["input_tokens"]) == ("t", "Done.", 20)
+
+
 def test_arguments_that_are_not_there_were_not_captured(tmp_path):
     kind, payload = asks("a")
     del payload["arguments"]

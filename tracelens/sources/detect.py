@@ -40,6 +40,7 @@ from tracelens.sources.heads import heads_of
 from tracelens.sources.logs.anthropic_stream import AnthropicStream
 from tracelens.sources.logs.claude_code import ClaudeCode
 from tracelens.sources.logs.codex import Codex
+from tracelens.sources.logs.codex_exec import CodexExec
 from tracelens.sources.logs.gemini_cli import GeminiCLI
 from tracelens.sources.logs.openclaw import OpenClaw
 from tracelens.sources.logs.pi import Pi
@@ -70,6 +71,7 @@ SOURCES: tuple[Source, ...] = (
     Weave(),
     ClaudeCode(),
     Codex(),
+    CodexExec(),
     Pi(),
     GeminiCLI(),
     OpenClaw(),

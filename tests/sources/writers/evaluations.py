@@ -238,6 +238,18 @@ def openclaw(trace: Trace, name: str) -> list[Any]:
     return lines
 
 
+def codex_exec(trace: Trace, name: str) -> list[Any]:
+    lines: list[Any] = [{"type": "thread.started", "thread_id": name}]
+    for turn in trace:
+        for c in turn.calls:
+            status = "failed" if c.failed else "completed"
+            call = {"type": "mcp_tool_call", "server": "s", "tool": c.name, "arguments": c.arguments, "status": status}
+            lines.append({"type": "item.completed", "item": {"id": c.id, **call, "result": c.result}})
+        if not turn.calls:
+            lines.append({"type": "item.completed", "item": {"type": "agent_message", "text": turn.text}})
+    return lines
+
+
 @dataclass(frozen=True)
 class Carries:
     """What a format carries: ids, success, turns, results (in a member ``output``, if any), final answers as words."""
@@ -264,6 +276,7 @@ CARRIES = {
     "mini-swe-agent": Carries(),
     "openhands": Carries(),
     "openclaw": Carries(ids=False),
+    "codex-exec": Carries(turns=False),
 }
 """By format, with a variant behind a blank."""
 
@@ -284,7 +297,7 @@ RECORDS = {
 }
 """Formats whose record holds one trace or several."""
 
-SESSIONS = {"openclaw": openclaw}
+SESSIONS = {"openclaw": openclaw, "codex-exec": codex_exec}
 """Formats whose file is a trace."""
 
 TIMED = {"inspect", "tau2", "atif", "mini-swe-agent", "openhands"}

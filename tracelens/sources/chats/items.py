@@ -7,7 +7,7 @@ tools are of kind ``custom``. A name in a ``namespace`` is written ``namespace.n
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -52,7 +52,7 @@ SERVER = (
 
 APPROVAL = "mcp_approval_request"
 
-ITEM = {
+ITEM: Mapping[str, str | tuple[str, ...]] = {
     "type": "type",
     "id": "id",
     "call_id": "call_id",
@@ -74,21 +74,31 @@ ITEM = {
 }
 
 
-def item_row(name: str, at: str | tuple[str, ...], /, *more: Row, within: str = "", **capture: str) -> Row:
+def item_row(
+    name: str,
+    at: str | tuple[str, ...],
+    /,
+    *more: Row,
+    within: str | tuple[str, ...] = "",
+    **capture: str | Sequence[str],
+) -> Row:
     """The tables of items: their message pieces, the pieces of an output, and tables of the format's own.
 
     Args:
         name: Name of the items' table.
         at: Where they stand.
         *more: More tables inside.
-        within: Path to the item below such a place, with a dot behind it.
+        within: Path to the item below such a place, with a dot behind it; of several, the first one is that of the
+            columns, and pieces stand at all of them.
         **capture: More columns.
     """
+    all_within = (within,) if isinstance(within, str) else within
     pieces = [
-        Row("said", within + "content[*]", {"text": "text"}),
-        Row("given", within + "output[*]", {"text": "text"}),
+        Row("said", tuple(f"{one}content[*]" for one in all_within), {"text": "text"}),
+        Row("given", tuple(f"{one}output[*]" for one in all_within), {"text": "text"}),
     ]
-    item = {key: [within + one for one in ([path] if isinstance(path, str) else path)] for key, path in ITEM.items()}
+    first = all_within[0]
+    item = {key: [first + one for one in ([path] if isinstance(path, str) else path)] for key, path in ITEM.items()}
     return Row(name, at, {**item, **capture}, [*pieces, *more])
 
 

@@ -34,6 +34,7 @@ from tracelens.sources.logs.sessions import (
     not_complete,
     span_table,
     tags,
+    ties,
     waited,
     with_columns,
 )
@@ -178,7 +179,8 @@ class ClaudeCode(SessionSource):
         columns |= _about(pieces, line, trace)
         traces = table(TRACES, pieces.n_traces, **columns, final_answer=talk.final_answer)
         spans = span_table(steps, at, calls, pieces.n_traces)
-        return Tables(traces, calls, spans=spans, n_merged=int(np.count_nonzero(~kept)))
+        tied = ties(pieces, whole, np.flatnonzero(kept)[stream.message[talk.asked]])
+        return Tables(traces, calls, spans=spans, n_merged=int(np.count_nonzero(~kept)), remarks=tied)
 
 
 def _first_of_uuid(trace: npt.NDArray[np.int32], line: Found) -> Mask:

@@ -4,12 +4,13 @@ A file is a trace, named by its ``session_meta``; the rollout of a spawned agent
 where that is part of the input, and is then a depth down. Calls are the items of ``response_item`` lines, see
 `tracelens.sources.chats.items`; arguments that are absent were not captured. ``event_msg`` lines repeat what items say and are
 no calls of their own: they give exit codes, durations and tokens. A command failed where its exit code is not 0, a
-call was denied where its result says that the user rejected it.
+call was denied where its result says that the user rejected it. In older files lines are the items themselves, behind
+a line with the id of the session. What ``codex exec --json`` prints is another format, `tracelens.sources.logs.codex_exec`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,9 @@ import pyarrow.compute as pc
 
 from tracelens.columns import TEXT, TRACES, numbers, one_chunk, table
 from tracelens.projection import FALSE, NUMBER, OBJECT, TRUE, Found, Projected, Projection, Row
+from tracelens.projection.rows import Cells
 from tracelens.sources.base import Fault, Head, Sniff, Tables
-from tracelens.sources.chats.items import item_kinds, item_row, told_by_items
+from tracelens.sources.chats.items import ASKING, ITEM, SERVER, item_kinds, item_row, told_by_items
 from tracelens.sources.chats.messages import Steps, firsts
 from tracelens.sources.gather import Pieces
 from tracelens.sources.logs.sessions import (
@@ -32,6 +34,7 @@ from tracelens.sources.logs.sessions import (
     not_complete,
     span_table,
     tags,
+    ties,
     waited,
     with_columns,
 )
@@ -43,6 +46,7 @@ from tracelens.sources.talk import (
     SERVED,
     THOUGHT,
     Keyed,
+    Mask,
     Stream,
     Talk,
     chosen,
@@ -51,7 +55,13 @@ from tracelens.sources.talk import (
     read_stream,
 )
 
+BARE = {f"bare_{name}": path for name, path in ITEM.items() if name != "type"}
+"""The members of items that are lines themselves; their type is that of the line."""
+
 TYPES = ("session_meta", "response_item", "event_msg", "turn_context", "compacted")
+ITEM_TYPES = ("message", "reasoning", "function_call_output", "custom_tool_call_output", *ASKING, *SERVER)
+"""Types of lines in older files, which are items."""
+
 EXIT_CODE = r'(?m)(?:^\{.*"exit_code":\s*|^Process exited with code |^Exit code: )(?P<code>-?\d+)'
 REFUSED = r"(?i)(rejected by (the )?user|^user rejected)"
 
@@ -67,8 +77,10 @@ class Codex(SessionSource):
         item_row(
             "line",
             "",
-            within="payload.",
+            within=("payload.", ""),
             line_type="type",
+            payload="payload",
+            **BARE,
             at="timestamp",
             cwd="payload.cwd",
             originator="payload.originator",
@@ -89,14 +101,16 @@ class Codex(SessionSource):
         known = [each["type"] for each in lines if each.get("type") in TYPES and isinstance(each.get("payload"), dict)]
         if known:
             return Sniff(95, f"lines are of type {known[0]} with a payload")
-        if any(each.get("type") == "thread.started" for each in lines):
-            return Sniff(10, "it is what codex exec --json prints, not the rollout that it stores")
+        if _is_older(lines):
+            return Sniff(96, "a line with an id and a timestamp stands before items")
         return Sniff(0, "no line has a payload and a type of a rollout")
 
     def owner(self, name: str, lines: Iterable[Mapping[str, Any]]) -> tuple[Owner, str | None]:
         """The id of the first ``session_meta``, else the file; and the thread that spawned it."""
-        metas = (each.get("payload") for each in lines if each.get("type") == "session_meta")
-        meta: Any = next((each for each in metas if isinstance(each, dict)), {})
+        known = list(lines)
+        metas = (each.get("payload") for each in known if each.get("type") == "session_meta")
+        older = known[0] if _is_older(known) else {}
+        meta: Any = next((each for each in metas if isinstance(each, dict)), older)
         spawn: Any = meta.get("source")
         for key in ("subagent", "thread_spawn", "parent_thread_id"):
             spawn = spawn.get(key) if isinstance(spawn, dict) else None
@@ -109,10 +123,10 @@ class Codex(SessionSource):
 
     def tables(self, pieces: Pieces) -> Tables:
         """The tables of whole rollouts."""
-        line, n = pieces.found["line"], pieces.n_traces
-        trace, label = pieces.trace.astype(np.int64), labels_of(pieces)
+        n, trace, label = pieces.n_traces, pieces.trace.astype(np.int64), labels_of(pieces)
+        line, bare = _with_bare(pieces.found["line"])
         kinds = item_kinds(line)
-        kinds[~is_in(line.text("line_type"), "response_item")] = BESIDE
+        kinds[~(bare | is_in(line.text("line_type"), "response_item"))] = BESIDE
         stream = Stream(trace, pieces.block.file[pieces.number].astype(np.int64), kinds, np.arange(line.n))
         told = told_by_items(line, pieces.found["said"], pieces.found["given"], lambda units: units)
         talk = read_stream(stream, told, n, may_answer=label.depth == 0)
@@ -125,13 +139,33 @@ class Codex(SessionSource):
             depth=pa.array(label.depth[talk.asked]),
             agent=label.agent.take(pa.array(talk.asked)),
         )
+        tied = ties(pieces, line, talk.asked)
         calls = in_order(calls, by_time(pieces, line)[talk.asked])
         steps, turn = _steps(line, stream)
         columns = pieces.columns() | steps.per_trace(n) | {"final_answer": talk.final_answer}
         columns |= {"started_at": firsts(trace, line.time("at"), n), "complete": not_complete(pieces)}
         columns |= {"session_id": columns["trace_id"], "tags": _tags(line, trace, n)}
         spans = span_table(steps, turn, calls, n)
-        return Tables(table(TRACES, n, **columns), calls, spans=spans)
+        return Tables(table(TRACES, n, **columns), calls, spans=spans, remarks=tied)
+
+
+def _is_older(lines: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether objects are an older file: a line that only says which session it is, then items."""
+    begun = bool(lines) and {"id", "timestamp"} <= lines[0].keys() and "type" not in lines[0]
+    return begun and all(each.get("type") in ITEM_TYPES or "record_type" in each for each in lines[1:])
+
+
+def _with_bare(line: Found) -> tuple[Found, Mask]:
+    """The lines with items that are lines themselves as if they stood in a payload, and which lines those are."""
+    bare = ~line.has("payload", OBJECT) & is_in(line.text("line_type"), *ITEM_TYPES)
+    if not bare.any():
+        return line, bare
+    cells = dict(zip(line.table.columns, line.columns, strict=True))
+    for name in ITEM:
+        mine, other = cells[name], cells["line_type" if name == "type" else f"bare_{name}"]
+        raw, start, end = (np.where(bare, getattr(other, at), getattr(mine, at)) for at in ("raw", "start", "end"))
+        cells[name] = Cells(raw, start, end)
+    return Found(line.data, line.table, line.parent, list(cells.values())), bare
 
 
 def _tags(line: Found, trace: I64, n: int) -> pa.Array:

@@ -20,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import SPANS, TEXT, numbers, one_chunk, table, valid
+from tracelens.columns import SPANS, TEXT, Remark, numbers, one_chunk, table, valid
 from tracelens.projection import Found, Projected
 from tracelens.sources.base import Options
 from tracelens.sources.chats.messages import Steps
@@ -29,6 +29,8 @@ from tracelens.sources.reading.files import File
 from tracelens.sources.reading.index import Gathered
 from tracelens.sources.reading.io import Block, is_compressed, read_head
 from tracelens.sources.talk import I32, I64, Talk
+
+TIED = "a call was made at the same instant as one in another file of its session; their order is that of the files"
 
 TAIL = 1 << 26
 """Bytes at the end of a file in which its last line is looked for."""
@@ -203,6 +205,27 @@ def by_time(pieces: Pieces, line: Found, name: str = "at") -> I64:
     time = np.where(several[trace] & known, numbers(times.cast(pa.int64()), default=0), 0)
     place[np.lexsort((place, time, trace))] = np.arange(line.n)
     return place
+
+
+def ties(pieces: Pieces, line: Found, rows: I64, name: str = "at") -> list[Remark]:
+    """A remark where calls of several files of one trace were made at one instant, so that the files gave the order.
+
+    Args:
+        pieces: The lines of whole traces.
+        line: Their rows.
+        rows: int64[calls], the line of each call.
+        name: The column with the time.
+    """
+    file, trace = pieces.block.file[pieces.number][rows], pieces.trace[rows]
+    if not rows.size or (file == file[0]).all():
+        return []
+    times = line.taken(rows).time(name)
+    time, known = numbers(times.cast(pa.int64()), default=0), valid(times)
+    order = np.lexsort((np.arange(rows.size), time, trace))
+    before, after = order[:-1], order[1:]
+    same = (trace[before] == trace[after]) & (time[before] == time[after]) & known[before] & known[after]
+    tied = after[same & (file[before] != file[after])]
+    return [Remark(TIED, tied.size, pieces.place(int(rows[tied[0]])))] if tied.size else []
 
 
 def span_table(steps: Steps, turn: npt.NDArray[Any], calls: pa.Table, n: int) -> pa.Table:
