@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tracelens.columns import padded
+from tracelens.columns import padded, texts
 from tracelens.errors import InternalError
 from tracelens.kernels.records import split_lines
 from tracelens.projection import ANYTHING, NULL, OBJECT, STRING, Projection, Row, reason, run
@@ -327,3 +327,49 @@ def test_kinds_tell_objects_from_strings():
     found = project([b'{"id":{}}', b'{"id":"{}"}', b'{"id":null}', b"{}"])["line"]
     assert found.has("id", OBJECT).tolist() == [True, False, False, False]
     assert found.has("id", STRING, NULL).tolist() == [False, True, True, False]
+
+
+VALUES = Projection(Row("line", capture={"v": "v"}))
+WHOLE = {
+    "5": 5,
+    '"1793613600001000000"': 1793613600001000000,
+    '"007"': 7,
+    '"-5"': -5,
+    "-5": -5,
+    '"9223372036854775807"': 9223372036854775807,
+    '"9223372036854775808"': None,
+    '"99999999999999999999"': None,
+    '"5.0"': None,
+    '"\\u0035"': 5,
+    '""': None,
+    '"five"': None,
+    "true": None,
+}
+
+
+def column_of(values):
+    lines = texts([f'{{"v": {value}}}' for value in values])
+    return run(VALUES, lines.data, lines.offsets[:-1].copy(), lines.offsets[1:].copy())["line"]
+
+
+def test_whole_numbers_are_read_from_numbers_and_from_strings_of_digits():
+    out, known = column_of(WHOLE).whole("v")
+    assert [int(value) if there else None for value, there in zip(out, known, strict=True)] == list(WHOLE.values())
+
+
+@pytest.mark.parametrize("values", [['"a"', '"b"', "1", '"a"', '""'], ['"a"', '"\\u0061"', '"b"'], ["1"], []])
+def test_strings_are_numbered_in_the_order_in_which_they_come(values):
+    found = column_of(values)
+    names, code = found.strings("v")
+    assert names == list(dict.fromkeys(text for text in found.text("v").to_pylist() if text is not None))
+    assert [names[k] if k >= 0 else None for k in code.tolist()] == found.text("v").to_pylist()
+
+
+def test_text_of_some_rows_is_the_text_that_they_have_and_null_below_zero():
+    found = column_of(['"a\\n"', "1", '"c"', "null"])
+    whole = found.text("v", *ANYTHING).to_pylist()
+    rows = np.array([2, -1, 0, 0, 3, 1])
+    assert found.text("v", *ANYTHING, rows=rows).to_pylist() == [None if k < 0 else whole[k] for k in rows.tolist()]
+    some = found.taken(rows[rows >= 0])
+    assert some.text("v", *ANYTHING).to_pylist() == [whole[k] for k in rows.tolist() if k >= 0]
+    assert found.text("v", rows=np.zeros(0, np.int64)).to_pylist() == []

@@ -75,6 +75,7 @@ def take_texts(
     raw: np.ndarray,
     start: np.ndarray,
     end: np.ndarray,
+    rows: np.ndarray,
     accept: int,
     out: np.ndarray,
     offsets: np.ndarray,
@@ -84,9 +85,10 @@ def take_texts(
 
     Args:
         data: Padded bytes.
-        raw: uint8[n].
-        start: int32[n].
-        end: int32[n].
+        raw: uint8[cells].
+        start: int32[cells].
+        end: int32[cells].
+        rows: int64[n], the cell of each text, below zero where there is none; empty: every cell in order.
         accept: Bit k is set where cells of kind k have a text; others are null.
         out: uint8, room for the sum of ``end - start`` and the padding; filled.
         offsets: int64[n + 1]; filled.
@@ -98,23 +100,27 @@ def take_texts(
     pos = 0
     offsets[0] = 0
     buf, target = pointer(data), pointer(out)
-    for r in range(raw.size):
-        valid[r] = (accept >> (raw[r] & KIND)) & 1
-        if valid[r]:
+    some = rows.size > 0
+    for k in range(valid.size):
+        r = rows[k] if some else k
+        valid[k] = r >= 0 and ((accept >> (raw[r] & KIND)) & 1) != 0
+        if valid[k]:
             if raw[r] & (KIND | ESCAPE) == STRING + 1 | ESCAPE:
                 pos = unescape(buf, start[r], end[r], target, pos)
             else:
                 pos = copy_text(buf, start[r], end[r], target, pos)
-        offsets[r + 1] = pos
+        offsets[k + 1] = pos
     return pos
 
 
 @lean
-def text_size(raw: np.ndarray, start: np.ndarray, end: np.ndarray, accept: int) -> int:
+def text_size(raw: np.ndarray, start: np.ndarray, end: np.ndarray, rows: np.ndarray, accept: int) -> int:
     """Upper bound of the bytes that `take_texts` writes."""
     size = 0
-    for r in range(raw.size):
-        if (accept >> (raw[r] & KIND)) & 1:
+    some = rows.size > 0
+    for k in range(rows.size if some else raw.size):
+        r = rows[k] if some else k
+        if r >= 0 and ((accept >> (raw[r] & KIND)) & 1) != 0:
             size += end[r] - start[r]
     return size
 
@@ -172,6 +178,26 @@ def take_floats(
                     outcome[r] = ASK
                 else:
                     out[r] = digits / POWERS[-exponent]
+
+
+@lean
+def take_digits(
+    data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray
+) -> None:
+    """Convert numbers, and strings of digits, to int64 ``out``; what is more than plain digits is left to the caller."""
+    buf = pointer(data)
+    for r in range(raw.size):
+        kind = raw[r] & KIND
+        outcome[r] = ASK if kind == NUMBER + 1 or kind == STRING + 1 else INVALID
+        out[r] = 0
+        if outcome[r] == ASK and 0 < end[r] - start[r] < 20:
+            value, plain = 0, True
+            for k in range(start[r], end[r]):
+                digit = np.int64(byte_at(buf, k)) - 48
+                plain = plain and 0 <= digit <= 9
+                value = value * 10 + digit
+            if plain and value >= 0:  # below zero: more than an int64 holds
+                outcome[r], out[r] = GOOD, value
 
 
 @lean

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tracelens.kernels.cells import copy_bytes
+from tracelens.kernels.cells import ESCAPE, KIND, copy_bytes
 from tracelens.kernels.hash import SEED_A, SEED_B, finish, step_a, step_b, tail_word
+from tracelens.kernels.scan import STRING
 from tracelens.kernels.words import inlined, lean, load8, pointer
 
 FREE = -1
@@ -96,4 +97,56 @@ def enter_texts(
             kept_offsets[found + 1] = copy_bytes(buf, start, end, pool, kept_offsets[found])
             count += 1
         row[r] = found
+    return count
+
+
+@lean
+def number_cells(
+    data: np.ndarray,
+    raw: np.ndarray,
+    start: np.ndarray,
+    end: np.ndarray,
+    table: np.ndarray,
+    first: np.ndarray,
+    code: np.ndarray,
+) -> int:
+    """Number the strings of cells by their bytes, in the order of their first appearance.
+
+    Args:
+        data: uint8, padded.
+        raw: uint8[n], see `tracelens.kernels.cells`.
+        start: int32[n].
+        end: int32[n].
+        table: int32[2^k], more than n, all `FREE`; working memory.
+        first: int64[n] out, the first cell of each distinct string.
+        code: int64[n] out, number of the string of each cell; -1 where there is none.
+
+    Returns:
+        How many distinct strings there are; -1 if one is written with escapes, so that its bytes do not tell.
+    """
+    buf, slots = pointer(data), pointer(table)
+    mask = np.uint64(table.size - 1)
+    count = 0
+    for r in range(raw.size):
+        code[r] = -1
+        if raw[r] & KIND != STRING + 1:
+            continue
+        if raw[r] & ESCAPE:
+            return -1
+        size = end[r] - start[r]
+        slot = text_hash(buf, start[r], end[r], 0) & mask
+        while True:
+            found = slots[np.int64(slot)]
+            if found == FREE:
+                break
+            at = first[found]
+            if end[at] - start[at] == size and same_bytes(buf, start[at], buf, start[r], size):
+                break
+            slot = (slot + np.uint64(1)) & mask
+        if found == FREE:
+            found = count
+            slots[np.int64(slot)] = count
+            first[count] = r
+            count += 1
+        code[r] = found
     return count

@@ -24,6 +24,9 @@ from tracelens.errors import InternalError
 from tracelens.kernels.project import Trie
 
 ELEMENT, MEMBER = "[*]", ".*"
+BYTES_PER_ROW = 128
+"""Bytes of input that are expected to give a row of each inner table, until a walk has shown how many do."""
+
 STEP = re.compile(r'\[\*\]|\.?\*|\.?"((?:[^"\\]|\\.)*)"|\.?([^.\[\]*"]+)')
 
 
@@ -90,12 +93,21 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """One compiled table: its parent's number (-1 for the records) and the numbers of its columns."""
+    """One compiled table.
+
+    Attributes:
+        name: Its name.
+        parent: Number of the table around it, -1 for the records.
+        first: Number of its first column.
+        columns: Numbers of its columns.
+        keyed: Whether its rows may be members of an object, of which a later one takes the place of an earlier one.
+    """
 
     name: str
     parent: int
     first: int
     columns: dict[str, int]
+    keyed: bool = False
 
 
 class Projection:
@@ -107,6 +119,7 @@ class Projection:
         trie: The wanted paths for the kernel.
         n_columns: Columns of all tables together.
         depth: Containers that a walk can have open at a time.
+        density: float64[tables], rows that a byte of input is expected to give; walks bring it up to date.
     """
 
     def __init__(self, top: Row) -> None:
@@ -116,13 +129,15 @@ class Projection:
         self.n_columns = self.tables[-1].first + len(self.tables[-1].columns)
         self.members = tuple(step[1:] for step in root.children if step not in {ELEMENT, MEMBER})
         self.depth = 0
+        self.density = np.full(len(self.tables), 1 / BYTES_PER_ROW)
         self.trie = self._compile(root)
 
     def _add(self, row: Row, above: list[Node], parent: int) -> None:
         number = len(self.tables)
         first = self.tables[-1].first + len(self.tables[-1].columns) if self.tables else 0
         names = ["@", "@key", *row.capture]
-        table = Table(row.name, parent, first, {name: first + k for k, name in enumerate(names)})
+        keyed = any(MEMBER in steps_of(path) for path in _paths(row.at))
+        table = Table(row.name, parent, first, {name: first + k for k, name in enumerate(names)}, keyed)
         self.tables.append(table)
         nodes = [node.reach(path) for node in above for path in _paths(row.at)]
         for node in nodes:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cache
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
 from tracelens.columns import PADDING, TEXT, TIME, offsets_of, text_array
 from tracelens.kernels import cells, scan
+from tracelens.kernels.distinct import FREE, number_cells
 from tracelens.kernels.project import FLAG_SHIFT, MAX_DEPTH, Rows, Scratch, project
 from tracelens.projection.declare import Projection, Table
 
@@ -31,8 +34,14 @@ FORMS = np.tile(
 )
 """uint8[256]: ``arguments_form`` by kind, whatever the flags."""
 
-BYTES_PER_ROW = 32
-"""Bytes of input for which each inner table first gets room for a row; room that is not used costs no memory."""
+BLANK = -1
+"""Instead of an error code: a record that is blank."""
+
+SPARE = 1.25
+"""How much more room there is than the last walks needed: room costs time even where few of its rows are used."""
+
+ALL = np.zeros(0, np.int64)
+"""For kernels that take rows: every row."""
 
 ANYTHING = (FALSE, TRUE, NUMBER, STRING, OBJECT, ARRAY)
 
@@ -72,7 +81,7 @@ class Found:
     """
 
     def __init__(
-        self, data: npt.NDArray[np.uint8], table: Table, parent: npt.NDArray[np.int32], columns: list[Cells]
+        self, data: npt.NDArray[np.uint8], table: Table, parent: npt.NDArray[np.int32], columns: Sequence[Cells]
     ) -> None:
         self.data = data
         self.table = table
@@ -101,24 +110,33 @@ class Found:
         """Whether no row has a value in a column."""
         return not self.cells(name).raw.any()
 
-    def text(self, name: str, *kinds: int, where: npt.NDArray[np.bool_] | None = None) -> pa.LargeStringArray:
+    def text(
+        self,
+        name: str,
+        *kinds: int,
+        where: npt.NDArray[np.bool_] | None = None,
+        rows: npt.NDArray[np.int64] | None = None,
+    ) -> pa.LargeStringArray:
         """Cells of those kinds as text: a string's contents, anything else as JSON text; other cells are null.
 
         Args:
             name: The column.
             *kinds: Which kinds; strings alone if none is given.
             where: bool[n]: rows that may have a text; all if None.
+            rows: int64: the rows to read, in that order; a row below zero gives null. All if None.
         """
-        if self.absent(name):
-            return pa.nulls(self.n, TEXT)
+        n = self.n if rows is None else rows.size
+        if n == 0 or self.absent(name):
+            return pa.nulls(n, TEXT)
         cell = self.cells(name)
         raw = cell.raw if where is None else np.where(where, cell.raw, np.uint8(NONE))
         accept = sum(1 << k for k in kinds or (STRING,))
-        size = cells.text_size(raw, cell.start, cell.end, accept)
+        which = ALL if rows is None else rows
+        size = cells.text_size(raw, cell.start, cell.end, which, accept)
         data = np.empty(size + PADDING, np.uint8)
-        offsets = np.empty(self.n + 1, np.int64)
-        valid = np.empty(self.n, np.bool_)
-        end = cells.take_texts(self.data, raw, cell.start, cell.end, accept, data, offsets, valid)
+        offsets = np.empty(n + 1, np.int64)
+        valid = np.empty(n, np.bool_)
+        end = cells.take_texts(self.data, raw, cell.start, cell.end, which, accept, data, offsets, valid)
         data[end : end + PADDING] = 0
         return text_array(data, offsets, valid)
 
@@ -144,6 +162,37 @@ class Found:
             outcome[row] = cells.GOOD if whole else cells.INVALID
             out[row] = rounded if whole else 0
         return pa.array(out, mask=outcome != cells.GOOD)
+
+    def whole(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
+        """Whole numbers, as numbers or as strings of digits, and which cells hold one; others are zero.
+
+        A string may say what Polars reads as a whole number, such as ``-5`` or ``007``.
+        """
+        out, outcome = np.zeros(self.n, np.int64), np.zeros(self.n, np.uint8)
+        if self.n and not self.absent(name):
+            cell = self.cells(name)
+            cells.take_digits(self.data, cell.raw, cell.start, cell.end, out, outcome)
+            odd = np.flatnonzero(outcome == cells.ASK)
+            if odd.size:
+                read = pl.Series(self.text(name, STRING, NUMBER, rows=odd)).cast(pl.Int64, strict=False)
+                out[odd] = read.fill_null(0).to_numpy()
+                outcome[odd] = read.is_not_null().to_numpy()
+        return out, outcome == cells.GOOD
+
+    def strings(self, name: str) -> tuple[list[str], npt.NDArray[np.int64]]:
+        """The distinct strings of a column in the order of their first row, and the number of each row's, -1 for none."""
+        code = np.empty(self.n, np.int64)
+        if self.n and not self.absent(name):
+            cell = self.cells(name)
+            first = np.empty(self.n, np.int64)
+            table = np.full(2 << self.n.bit_length(), FREE, np.int32)
+            count = number_cells(self.data, cell.raw, cell.start, cell.end, table, first, code)
+            if count >= 0:
+                return self.text(name, rows=first[:count]).to_pylist(), code
+            coded = self.text(name).dictionary_encode()
+            return coded.dictionary.to_pylist(), columns.numbers(coded.indices, default=-1).astype(np.int64)
+        code.fill(-1)
+        return [], code
 
     def arguments(self, name: str) -> tuple[pa.LargeStringArray, npt.NDArray[np.uint8]]:
         """A call's arguments: their text (a string's contents, or the JSON text of a value), and ``arguments_form``."""
@@ -189,7 +238,7 @@ class _Taken(Found):
 
     def __init__(self, whole: Found, rows: npt.NDArray[np.integer[Any]]) -> None:
         super().__init__(whole.data, whole.table, whole.parent[rows], [])
-        self._whole, self._rows = whole, rows
+        self._whole, self._rows = whole, rows.astype(np.int64, copy=False)
         self._known: dict[str, Cells] = {}
 
     def cells(self, name: str) -> Cells:
@@ -198,6 +247,18 @@ class _Taken(Found):
             whole = self._whole.cells(name)
             self._known[name] = Cells(whole.raw[self._rows], whole.start[self._rows], whole.end[self._rows])
         return self._known[name]
+
+    def text(
+        self,
+        name: str,
+        *kinds: int,
+        where: npt.NDArray[np.bool_] | None = None,
+        rows: npt.NDArray[np.int64] | None = None,
+    ) -> pa.LargeStringArray:
+        """Cells of those kinds as text, see `Found.text`."""
+        if where is not None or rows is not None or not self.n:
+            return super().text(name, *kinds, where=where, rows=rows)
+        return self._whole.text(name, *kinds, rows=self._rows)
 
     def taken(self, rows: npt.NDArray[np.integer[Any]]) -> Found:
         """Some of these rows."""
@@ -255,14 +316,22 @@ def run(
     """
     n = starts.size
     errors = np.zeros((n, 2), np.int64)
-    guess = 64 + 2 * n + (int(ends[-1] - starts[0]) // BYTES_PER_ROW if n else 0)
-    rows = _room(projection, np.array([n] + [guess] * (len(projection.tables) - 1), np.int64))
+    size = int((ends - starts).sum())
+    if not size:
+        errors[:, 0] = BLANK
+        return Projected(
+            _collect(projection, data, _room(projection, np.zeros(len(projection.tables), np.int64))), errors
+        )
+    capacity = 64 + (size * SPARE * projection.density).astype(np.int64)
+    capacity[0] = n
+    rows = _room(projection, capacity)
     work = _scratch(projection)
     record = 0
     while record < n:
         record, full = project(data, starts, ends, record, projection.trie, rows, work, errors)
         if full >= 0:
             rows = _grown(projection, rows, full, n / (record + 1))
+    projection.density = np.maximum(rows.count / size, (rows.count / size + projection.density) / 2)
     return Projected(_collect(projection, data, rows), errors)
 
 
@@ -326,18 +395,40 @@ def _collect(projection: Projection, data: npt.NDArray[np.uint8], rows: Rows) ->
     lost: dict[str, npt.NDArray[np.bool_]] = {}
     for number, table in enumerate(projection.tables):
         n, first = int(rows.count[number]), int(rows.first[number])
-        columns = []
-        for column in table.columns.values():
-            a = int(rows.base[column])
-            columns.append(Cells(rows.kind[a : a + n], rows.start[a : a + n], rows.end[a : a + n]))
-        found[table.name] = Found(data, table, rows.parent[first : first + n], columns)
-        dead = rows.dead[first : first + n] != 0
+        found[table.name] = Found(data, table, rows.parent[first : first + n], _Filled(rows, table, n))
+        dead = rows.dead[first : first + n]
         if dead.any():
-            lost[table.name] = ~dead
-        repeated = _repeated_keys(found[table.name])
+            lost[table.name] = dead == 0
+        repeated = _repeated_keys(found[table.name]) if n and table.keyed else None
         if repeated is not None:
             lost[table.name] = lost.get(table.name, True) & ~repeated
     return _cascade(found, lost) if lost else found
+
+
+class _Filled(Sequence[Cells]):
+    """The filled columns of a table, each made when somebody asks for it."""
+
+    def __init__(self, rows: Rows, table: Table, n: int) -> None:
+        self._rows, self._n = rows, n
+        self._first, self._count = table.first, len(table.columns)
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, number: int) -> Cells: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[Cells]: ...
+
+    def __getitem__(self, number: int | slice) -> Cells | Sequence[Cells]:
+        if isinstance(number, slice):
+            return [self[k] for k in range(*number.indices(self._count))]
+        if not 0 <= number < self._count:
+            raise IndexError(number)
+        rows, a = self._rows, int(self._rows.base[self._first + number])
+        b = a + self._n
+        return Cells(rows.kind[a:b], rows.start[a:b], rows.end[a:b])
 
 
 def _repeated_keys(found: Found) -> npt.NDArray[np.bool_] | None:

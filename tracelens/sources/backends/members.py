@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from tracelens.columns import PADDING, TEXT, group_offsets, one_chunk, text_array, valid
 from tracelens.kernels import cells
 from tracelens.projection import ANYTHING, NONE, OBJECT, STRING, Found
+from tracelens.projection.rows import ALL
 from tracelens.sources.backends.steps.model import joint_codes, text_codes
 
 Members = tuple[npt.NDArray[np.integer[Any]], pa.Array]
@@ -33,9 +34,9 @@ def json_text(rows: Found, name: str, *kinds: int) -> pa.Array:
     raw = np.where(string, np.uint8(OBJECT), np.where(rows.has(name, *(kinds or ANYTHING)), cell.kind, np.uint8(NONE)))
     start, end = cell.start - quote, cell.end + quote
     accept = sum(1 << kind for kind in ANYTHING)
-    data = np.empty(cells.text_size(raw, start, end, accept) + PADDING, np.uint8)
+    data = np.empty(cells.text_size(raw, start, end, ALL, accept) + PADDING, np.uint8)
     offsets, there = np.empty(rows.n + 1, np.int64), np.empty(rows.n, np.bool_)
-    size = cells.take_texts(rows.data, raw, start, end, accept, data, offsets, there)
+    size = cells.take_texts(rows.data, raw, start, end, ALL, accept, data, offsets, there)
     data[size : size + PADDING] = 0
     return text_array(data, offsets, there)
 
@@ -43,6 +44,8 @@ def json_text(rows: Found, name: str, *kinds: int) -> pa.Array:
 def member(name: str, values: pa.Array, of: npt.NDArray[np.integer[Any]] | None = None) -> Members:
     """One member of many objects: the same name, a JSON text each."""
     owner = np.arange(len(values)) if of is None else of
+    if values.null_count == len(values):
+        return owner, pa.nulls(len(values), TEXT)
     return owner, pc.binary_join_element_wise(pa.scalar(f'"{name}"', TEXT), values.cast(TEXT), pa.scalar(": ", TEXT))
 
 
@@ -55,6 +58,8 @@ def named(prefix: str, names: pa.Array, values: pa.Array, of: npt.NDArray[np.int
         values: JSON texts.
         of: Number of the object of each.
     """
+    if names.null_count == len(names):
+        return of, pa.nulls(len(names), TEXT)
     rest = pc.utf8_slice_codeunits(names.cast(TEXT), 1)
     full = pc.binary_join_element_wise(pa.scalar(f'"{prefix}', TEXT), rest, pa.scalar("", TEXT))
     text = pc.binary_join_element_wise(full, values.cast(TEXT), pa.scalar(": ", TEXT))
@@ -83,6 +88,8 @@ def joined(values: pa.Array, of: npt.NDArray[np.integer[Any]], n: int, ends: tup
         [None, '[1, 2]']
     """
     keep = np.flatnonzero(valid(values))
+    if not keep.size:
+        return pa.nulls(n, TEXT)
     order = keep[np.argsort(of[keep], kind="stable")]
     offsets = group_offsets(of[order], n)
     lists = pa.LargeListArray.from_arrays(pa.array(offsets), one_chunk(values).take(pa.array(order)).cast(TEXT))
@@ -99,6 +106,9 @@ def objects(n: int, parts: Sequence[Members]) -> pa.Array:
         >>> objects(2, [member("a", pa.array(["1", None])), member("b", pa.array(['"x"', None]))]).to_pylist()
         ['{"a": 1, "b": "x"}', None]
     """
-    owner = np.concatenate([of for of, _ in parts]) if parts else np.zeros(0, np.int64)
-    texts = pa.concat_arrays([one_chunk(text).cast(TEXT) for _, text in parts]) if parts else pa.nulls(0, TEXT)
+    there = [(of, text) for of, text in parts if text.null_count < len(text)]
+    if not there:
+        return pa.nulls(n, TEXT)
+    owner = np.concatenate([of for of, _ in there])
+    texts = pa.concat_arrays([one_chunk(text).cast(TEXT) for _, text in there])
     return joined(texts, owner, n, ("{", "}"))

@@ -13,12 +13,11 @@ import numpy as np
 import pyarrow as pa
 
 from tracelens.columns import valid
-from tracelens.kernels.records import newlines
 from tracelens.projection import Found, Projection, run
 from tracelens.sources.gather import NO_KEY, Seen
 from tracelens.sources.reading.digests import digests_of
 from tracelens.sources.reading.index import Found as Pieces
-from tracelens.sources.reading.io import Block
+from tracelens.sources.reading.io import Block, Marks
 from tracelens.sources.rejects import Rejects
 
 Keys = Callable[[Found, pa.Array | None], pa.Array]
@@ -63,15 +62,10 @@ def pieces_with_parts(block: Block, keys: Projection, key_of: Keys) -> Seen:
     return Seen(pieces, rejects.table(), blank, digests_of(block.data, marks.starts, marks.ends))
 
 
-def _lines_of(block: Block, starts: np.ndarray, owner: np.ndarray, marks: object) -> np.ndarray:
+def _lines_of(block: Block, starts: np.ndarray, owner: np.ndarray, marks: Marks) -> np.ndarray:
     """The line of the file each part starts on."""
-    lines = np.empty(starts.size, np.int64)
-    at, line, last = 0, 0, -1
-    for k in range(starts.size):
-        if owner[k] != last:
-            last = int(owner[k])
-            at, line = int(marks.starts[last]), int(marks.lines[last])  # type: ignore[attr-defined]
-        line += newlines(block.data, at, int(starts[k]))
-        at = int(starts[k])
-        lines[k] = line
-    return lines
+    if block.layout == "lines":
+        return marks.lines[owner]
+    breaks = np.flatnonzero(block.data[: block.size] == ord("\n"))
+    passed = np.searchsorted(breaks, starts) - np.searchsorted(breaks, marks.starts[owner])
+    return np.asarray(marks.lines[owner] + passed, np.int64)

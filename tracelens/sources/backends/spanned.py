@@ -109,6 +109,8 @@ def first_of(values: pa.Array, of: npt.NDArray[np.integer[Any]], n: int) -> pa.A
         >>> first_of(pa.array([None, "a", "b"]), np.array([0, 0, 1]), 3).to_pylist()
         ['a', 'b', None]
     """
+    if values.null_count == len(values):
+        return pa.nulls(n, values.type)
     there = np.flatnonzero(valid(values))[::-1]
     at = np.full(n, -1, np.int64)
     at[of[there]] = there

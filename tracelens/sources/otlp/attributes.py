@@ -51,9 +51,7 @@ class Attributes:
         self.found = found
         self.owner = owner
         self.n = n
-        coded = found.text("key").dictionary_encode()
-        code = numbers(coded.indices, default=-1)
-        self.keys: list[str] = coded.dictionary.to_pylist()
+        self.keys, code = found.strings("key")
         order = np.argsort(code.astype(np.int16 if len(self.keys) < 1 << 15 else np.int32), kind="stable")
         at = np.searchsorted(code[order], np.arange(len(self.keys) + 1))
         self._rows = {key: order[at[k] : at[k + 1]] for k, key in enumerate(self.keys)}
@@ -93,20 +91,15 @@ class Attributes:
 
     def value(self, row: I64) -> tuple[pa.LargeStringArray, npt.NDArray[np.uint8]]:
         """`text`, and how the value was held: absent, a string, or a structured value (`tracelens.columns.ABSENT`…)."""
-        form = np.zeros(row.size, np.uint8)
-        at = np.flatnonzero(row >= 0)
-        if not at.size:
-            return pa.nulls(row.size, TEXT), form
-        texts = taken(self.found, row[at], ("string",))
-        is_text = texts.has("string", STRING)
-        form[at] = np.where(is_text, JSON_STRING, JSON_VALUE)
-        values = texts.text("string")
-        if not is_text.all():
-            other = np.flatnonzero(~is_text)
-            some = taken(self.found, row[at[other]], ("int", "double", "bool", "array", "map"))
-            values = pc.coalesce(values, scattered(self._others(some), other, at.size))
-            form[at[~valid(values)]] = ABSENT
-        return scattered(values, at, row.size), form
+        values = self.found.text("string", STRING, rows=row)
+        there = valid(values)
+        form = np.where(there, np.uint8(JSON_STRING), np.uint8(ABSENT))
+        other = np.flatnonzero((row >= 0) & ~there)
+        if other.size:
+            some = self._others(taken(self.found, row[other], ("int", "double", "bool", "array", "map")))
+            form[other[valid(some)]] = JSON_VALUE
+            values = pc.coalesce(values, scattered(some, other, row.size))
+        return values, form
 
     def _others(self, some: Found) -> pa.Array:
         """Values that are no strings as JSON text."""
@@ -128,25 +121,26 @@ class Attributes:
 
     def number(self, row: I64) -> pa.Array:
         """Values as doubles; null where they are no number."""
-        made = self._cast(row, pl.Float64())
-        return pc.if_else(pc.is_finite(made), made, pa.scalar(None, pa.float64()))
+        at = np.flatnonzero(row >= 0)
+        made = pl.Series(self.text(row[at])).cast(pl.Float64, strict=False).to_arrow()
+        made = pc.if_else(pc.is_finite(made), made, pa.scalar(None, pa.float64()))
+        return scattered(made, at, row.size)
 
     def whole(self, row: I64) -> pa.Array:
         """Values as whole numbers of at least zero; null where they are none."""
-        made = self._cast(row, pl.Int64())
-        return pc.if_else(pc.greater_equal(made, 0), made, pa.scalar(None, pa.int64()))
-
-    def _cast(self, row: I64, kind: pl.DataType) -> pa.Array:
         at = np.flatnonzero(row >= 0)
-        plain = taken(self.found, row[at], ("int",)).text("int", STRING, NUMBER)
-        values = self.text(row[at]) if plain.null_count else plain
-        return scattered(pl.Series(values).cast(kind, strict=False).to_arrow(), at, row.size)
+        out, good = np.zeros(row.size, np.int64), np.zeros(row.size, np.bool_)
+        out[at], good[at] = taken(self.found, row[at], ("int",)).whole("int")
+        other = at[~good[at]]
+        if other.size:
+            read = pl.Series(self.text(row[other])).cast(pl.Int64, strict=False)
+            out[other], good[other] = read.fill_null(0).to_numpy(), read.is_not_null().to_numpy()
+        return pa.array(out, mask=~good | (out < 0))
 
 
 def nanoseconds(found: Found, name: str) -> I64:
     """int64[n]: times in nanoseconds, written as digits with or without quotes; 0 where there is none."""
-    column = pl.Series(found.text(name, STRING, NUMBER)).cast(pl.Int64, strict=False).fill_null(0)
-    return np.asarray(np.maximum(column.to_numpy(), 0), np.int64)
+    return np.maximum(found.whole(name)[0], 0)
 
 
 def taken(found: Found, rows: I64, names: Sequence[str]) -> Found:

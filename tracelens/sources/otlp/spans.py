@@ -69,6 +69,7 @@ class Spans:
         event_span: int64[events].
         event_name: str?[events].
         dialect: int8[n], number in `DIALECTS`.
+        dialects: The numbers that there are.
         kind: int8[n], number in `KINDS`.
         known: bool[n], spans that say what they are.
         id: str?[n], in lower case.
@@ -93,6 +94,7 @@ class Spans:
     event_span: I64
     event_name: pa.Array
     dialect: I8
+    dialects: Sequence[int]
     kind: I8
     known: Mask
     id: pa.Array
@@ -113,13 +115,12 @@ class Spans:
         """int64[n]: the attribute with a field of each span, by the keys of its dialect and of the conventions."""
         out = np.full(self.n, -1, np.int64)
         shared: Keys = getattr(GENAI, field)
-        for number, dialect in enumerate(DIALECTS):
-            mine = self.dialect == number
-            if among is not None:
-                mine &= among
-            keys: Keys = getattr(dialect, field)
-            if mine.any():
-                self.attributes.row((*keys, *(key for key in shared if key not in keys)), out, mine)
+        for number in self.dialects:
+            mine = among if len(self.dialects) == 1 else self.dialect == number
+            if among is not None and mine is not among:
+                mine = mine & among
+            keys: Keys = getattr(DIALECTS[number], field)
+            self.attributes.row((*keys, *(key for key in shared if key not in keys)), out, mine)
         return out
 
     def text(self, field: str, among: Mask | None = None) -> pa.Array:
@@ -221,8 +222,8 @@ def read_spans(pieces: Pieces) -> tuple[Spans, int]:
     kept = Pieces(pieces.block, found, pieces.number[keep], pieces.trace[keep], pieces.keys, pieces.digests[keep])
     spans = Spans(
         span.n, kept, found, trace, log, scopes, service, attributes, events, event.parent.astype(np.int64),
-        event.text("name"), dialect, kind, known & ~log, ids, parents, _parents(trace, ids, parents, log), start, end,
-        code, name, np.lexsort((start, trace)),
+        event.text("name"), dialect, np.flatnonzero(np.bincount(dialect)).tolist(), kind, known & ~log, ids, parents,
+        _parents(trace, ids, parents, log), start, end, code, name, np.lexsort((start, trace)),
     )  # fmt: skip
     return spans, merged
 

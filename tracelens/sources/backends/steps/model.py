@@ -107,7 +107,7 @@ def taken(values: pa.Array | pa.ChunkedArray, at: npt.NDArray[np.integer[Any]]) 
         >>> taken(pa.array(["a", "b"]), np.array([1, -1])).to_pylist()
         ['b', None]
     """
-    if not len(values):
+    if values.null_count == len(values):
         return pa.nulls(at.size, values.type)
     return one_chunk(values).take(pa.array(np.where(at < 0, 0, at), mask=at < 0))
 
