@@ -65,7 +65,7 @@ def pieces_with_parts(block: Block, keys: Projection, key_of: Keys) -> Seen:
 def _lines_of(block: Block, starts: np.ndarray, owner: np.ndarray, marks: Marks) -> np.ndarray:
     """The line of the file each part starts on."""
     if block.layout == "lines":
-        return marks.lines[owner]
+        return np.asarray(marks.lines[owner], np.int64)
     breaks = np.flatnonzero(block.data[: block.size] == ord("\n"))
     passed = np.searchsorted(breaks, starts) - np.searchsorted(breaks, marks.starts[owner])
     return np.asarray(marks.lines[owner] + passed, np.int64)

@@ -116,9 +116,9 @@ class Spans:
         out = np.full(self.n, -1, np.int64)
         shared: Keys = getattr(GENAI, field)
         for number in self.dialects:
-            mine = among if len(self.dialects) == 1 else self.dialect == number
-            if among is not None and mine is not among:
-                mine = mine & among
+            mine = among
+            if len(self.dialects) > 1:
+                mine = self.dialect == number if among is None else (self.dialect == number) & among
             keys: Keys = getattr(DIALECTS[number], field)
             self.attributes.row((*keys, *(key for key in shared if key not in keys)), out, mine)
         return out
