@@ -37,6 +37,8 @@ class Arguments:
         data: uint8, padded bytes that everything points into.
         begin: int64[n], first byte of each call's text (after decoding).
         end: int64[n], byte after it.
+        sent: int64[n], first byte of the text as it was sent; another one where that is blank, null or JSON in a string.
+        sent_end: int64[n], byte after it.
         state: uint8[n], index into `STATES`.
         error: uint8[n], code of `kernels.scan.ERRORS` where the state is invalid_json, else 0.
         position: int64[n], byte of the text at which it went wrong.
@@ -49,6 +51,8 @@ class Arguments:
     data: npt.NDArray[np.uint8]
     begin: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
+    sent: npt.NDArray[np.int64]
+    sent_end: npt.NDArray[np.int64]
     state: npt.NDArray[np.uint8]
     error: npt.NDArray[np.uint8]
     position: npt.NDArray[np.int64]
@@ -63,6 +67,10 @@ class Arguments:
     def text(self, row: int) -> bytes:
         """The (decoded) text of one call, for messages and the reference checker."""
         return self.data[self.begin[row] : self.end[row]].tobytes()
+
+    def text_sent(self, row: int) -> bytes:
+        """The text of one call as it was sent: not decoded, and not `{}` for what means no arguments."""
+        return self.data[self.sent[row] : self.sent_end[row]].tobytes()
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +130,8 @@ def read_texts(source: columns.Texts, forms: npt.NDArray[np.uint8]) -> Arguments
             hint="one call's arguments are that large: cut them at the source",
         )
     forms = np.asarray(forms, np.uint8)
-    data, begin, end = source.data, source.offsets[:-1].copy(), source.offsets[1:].copy()
+    data, sent, sent_end = source.data, source.offsets[:-1], source.offsets[1:]
+    begin, end = sent.copy(), sent_end.copy()
     json_form = (forms == columns.JSON_VALUE) | (forms == columns.JSON_STRING)
     decoded = (forms == columns.JSON_STRING).astype(np.uint8)
     data = _point_at_empty(data, begin, end, (forms == columns.ABSENT) | (forms == columns.NULL))
@@ -136,6 +145,8 @@ def read_texts(source: columns.Texts, forms: npt.NDArray[np.uint8]) -> Arguments
         data,
         begin,
         end,
+        sent,
+        sent_end,
         state,
         np.where(state == S_INVALID, shredded.error, 0).astype(np.uint8),
         shredded.position,

@@ -3,38 +3,46 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
+import random
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+import pytest
 
 from tests.dialects.scored import as_column, ask, close, single
 from tracelens.dialects import DIALECTS
 
 WORDS = ["", "a", "A", " a", "1", "1.0", "True", "None", "ß", "SS", "é", '{"a": 1}', "{'a': 1}", "[]", "\\n"]
 NUMBERS = [0, 1, -1, 10**20, 2**53 + 1, 2**53, 0.0, -0.0, 1.0, 2.5, 0.1, 0.30000000000000004, 1e-5, 1e16, 1e22, 1e23]
-plain = st.one_of(st.sampled_from(WORDS), st.sampled_from(NUMBERS), st.booleans(), st.none())
-values = st.recursive(
-    plain, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner), max_leaves=3
-)
-objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
-odd = st.one_of(objects.map(json.dumps), st.just("{not json"), st.just([1]), st.just(3))
-names = st.sampled_from(["f", "g", " f"])
+PLAIN = [*WORDS, *NUMBERS, True, False, None]
+ODD = ["{not json", "", " ", "null", "[1]", "3", '"x"', "NaN", '"{\\"a\\": 1}"', None, [1], [], 3, 0, True]
+"""Arguments that are no object."""
 
 
-def calls(arguments):
-    one = st.builds(lambda name, given: {"name": name, "arguments": given}, names, arguments)
-    return st.lists(one, max_size=4)
+def value(pick, depth=0):
+    kind = pick.random()
+    if kind < 0.8 or depth > 1:
+        return pick.choice(PLAIN)
+    inner = [value(pick, depth + 1) for _ in range(pick.randint(0, 2))]
+    return inner if kind < 0.9 else dict(zip("ab", inner, strict=False))
 
 
-@st.composite
-def traces(draw):
+def call(pick, odd):
+    given = {"name": pick.choice(["f", "g", " f"]), "arguments": {k: value(pick) for k in "abc" if pick.random() < 0.4}}
+    if pick.random() < odd:
+        given["arguments"] = pick.choice([json.dumps(given["arguments"]), *ODD])
+    if pick.random() < odd / 3:
+        del given["arguments"]
+    return given
+
+
+def trace(pick):
     """A trace whose calls often are the expected ones, repeated or in another order."""
-    expected = draw(calls(objects))
-    made = draw(st.lists(st.sampled_from(expected), max_size=5)) if expected else []
-    made += draw(calls(st.one_of(objects, objects, objects, odd)))[:2]
-    return {"tool_calls": made, "expected": expected}
+    odd = pick.choice([0, 0, 0.1, 0.4])
+    expected = [call(pick, 0) for _ in range(pick.randint(0, 4))]
+    for one in expected:
+        if pick.random() < odd:
+            one["arguments"] = pick.choice([None, "", json.dumps(one["arguments"])])
+    made = [pick.choice(expected) for _ in range(pick.randint(0, 5))] if expected else []
+    return {"tool_calls": made + [call(pick, odd) for _ in range(pick.randint(0, 2))], "expected": expected}
 
 
 QUESTIONS = [
@@ -58,17 +66,26 @@ QUESTIONS = [
 QUESTIONS = [each for each in QUESTIONS if each[1] != "structure_errors"]
 
 
-@settings(max_examples=3)
-@given(st.lists(traces(), min_size=12, max_size=12))
-def test_every_dialect(given_traces):
-    with tempfile.TemporaryDirectory() as folder:
-        found = ask(Path(folder), given_traces, QUESTIONS)
-    for (dialect, metric, params), answers in zip(QUESTIONS, found, strict=True):
-        for trace, answer in zip(given_traces, answers, strict=True):
-            wanted = as_column(single(dialect, metric, trace, params))
-            assert close(answer, wanted) or (str(answer)[:1] == str(wanted)[:1] == "!"), (
-                dialect,
-                metric,
-                params,
-                trace,
-            )
+@pytest.fixture(scope="module")
+def traces():
+    pick = random.Random(6)
+    return [trace(pick) for _ in range(120)]
+
+
+@pytest.fixture(scope="module")
+def found(traces, tmp_path_factory):
+    return ask(tmp_path_factory.mktemp("alike"), traces, QUESTIONS)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_every_dialect(dialect, traces, found):
+    for (name, metric, params), answers in zip(QUESTIONS, found, strict=True):
+        for given, answer in zip(traces, answers, strict=True) if name == dialect else ():
+            wanted = as_column(single(dialect, metric, given, params))
+            assert close(answer, wanted) or (str(answer)[:1] == str(wanted)[:1] == "!"), (metric, params, given)
+
+
+def test_the_traces_tell_dialects_apart(found):
+    for question, answers in zip(QUESTIONS, found, strict=True):
+        values = {json.dumps(answer) for answer in answers if not str(answer).startswith("!")}
+        assert len(values) > 1, question

@@ -7,6 +7,8 @@ import pytest
 import tracelens as tl
 from tests.run.scoring import by_trace, call, score, trace, write
 from tracelens.dialects import DIALECTS
+from tracelens.run import batch
+from tracelens.run.dialects import dialect_values
 from tracelens.run.score import score_run
 from tracelens.tables import STORED_TABLES, describe_dialects
 
@@ -85,6 +87,37 @@ def test_the_same_bytes_whatever_the_batches_are(tmp_path):
     ]
     for name in STORED_TABLES:
         assert len({(run / f"{name}.parquet").read_bytes() for run in runs}) == 1
+
+
+def test_the_same_bytes_after_a_run_that_broke_off(tmp_path, monkeypatch):
+    source, suite = write(tmp_path, LINES), tl.Suite.from_dict(ALL)
+    batches = []
+
+    def breaks_off(*args):
+        batches.append(args)
+        if len(batches) == 2:
+            raise KeyboardInterrupt
+        return dialect_values(*args)
+
+    monkeypatch.setattr(batch, "dialect_values", breaks_off)
+    with pytest.raises(KeyboardInterrupt):
+        score_run(source, suite, out=tmp_path / "broken", threads=1, block_size=700)
+    monkeypatch.undo()
+    runs = [score_run(source, suite, out=tmp_path / each, threads=1, block_size=700) for each in ("broken", "whole")]
+    assert len(list((tmp_path / "broken" / "runs").iterdir())) == 1
+    for name in STORED_TABLES:
+        assert len({(run / f"{name}.parquet").read_bytes() for run in runs}) == 1
+
+
+def test_text_null_and_nothing_stay_apart_in_a_rescore(tmp_path):
+    given = [call("f"), {"name": "f", "arguments": None}, *({"name": "f", "arguments": t} for t in ("", "null", "{}"))]
+    lines = [trace(str(n), [one], [call("f")]) for n, one in enumerate([{"name": "f"}, *given])]
+    scored = score(tmp_path, lines, ALL)
+    values = by_trace(scored.traces)
+    found = [values[str(n)]["futureagi__tool_call_accuracy"] for n in range(len(lines))]
+    assert found == [1.0, 1.0, 0.5, 0.5, 0.5, 1.0]
+    assert [values[str(n)]["accuracy_optimal"] for n in range(len(lines))] == [1.0] * len(lines)
+    assert scored.rescore(ALL).traces.equals(scored.traces)
 
 
 def test_a_rescore_adds_and_keeps_them(scored, tmp_path):

@@ -9,10 +9,12 @@ import pytest
 
 from tests.dialects.scored import as_column, ask, close, single
 
-VALUES, ODD = (
-    json.loads((Path(__file__).parent / name).read_text(encoding="utf-8")) for name in ("values.json", "odd.json")
+VALUES, ODD, GIVEN = (
+    json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
+    for name in ("values.json", "odd.json", "given.json")
 )
-"""Calls with objects for arguments; calls with text, lists, numbers and broken JSON for arguments, for mlflow."""
+"""Calls with objects for arguments; with text, lists, numbers and broken JSON for arguments, for mlflow; and for all of
+them with and without arguments, with null, blank text, text of all kinds, and a tool's name in the arguments."""
 
 
 def traces(values, *, names_only):
@@ -22,7 +24,9 @@ def traces(values, *, names_only):
         yield {"tool_calls": each["actual"], "expected": wanted}
 
 
-@pytest.mark.parametrize(("values", "row"), [(values, row) for values in (VALUES, ODD) for row in values["values"]])
+@pytest.mark.parametrize(
+    ("values", "row"), [(values, row) for values in (VALUES, ODD, GIVEN) for row in values["values"]]
+)
 def test_one_pair_of_lists(values, row):
     given = traces(values, names_only=row["names_only"])
     found = [single(row["dialect"], row["metric"], each, row["params"]) for each in given]
@@ -30,7 +34,7 @@ def test_one_pair_of_lists(values, row):
         assert value.startswith("!") if wanted is None else close(value, wanted), row
 
 
-@pytest.mark.parametrize("values", [VALUES, ODD], ids=["objects", "odd"])
+@pytest.mark.parametrize("values", [VALUES, ODD, GIVEN], ids=["objects", "odd", "given"])
 @pytest.mark.parametrize("names_only", [False, True])
 def test_all_traces_at_once(tmp_path, values, names_only):
     rows = [row for row in values["values"] if row["names_only"] is names_only]

@@ -145,7 +145,7 @@ def test_references_absent_null_empty_and_many(tmp_path):
         (r["trace"], r["reference_index"], r["expected_index"], r["name"], r["arguments"]) for r in got["expected"]
     ] == [
         (5, 0, 0, "a", None),
-        (5, 2, 0, "b", "{}"),
+        (5, 2, 0, "b", "  "),
         (5, 2, 1, "c", "{}"),
     ]
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
+from tracelens.dialects.reading import NOT_GIVEN
 from tracelens.dialects.view import Equality
 
 ASCII_LOWER = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz")
@@ -73,6 +74,8 @@ def of_arguments(equality: Equality, arguments: Any) -> Hashable:
         >>> of_arguments(Equality.PLAIN_TEXT, {"n": 1}) == of_arguments(Equality.PLAIN_TEXT, {"n": "1"})
         True
     """
+    if arguments is NOT_GIVEN:
+        return ("none given",)
     if equality is Equality.JSON_TEXT or not isinstance(arguments, dict):
         return ("text", by_json(arguments)) if equality is Equality.JSON_TEXT else by_value(arguments)
     key = OF_VALUE[equality]

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any
 
 from tracelens.dialects.equality import OF_VALUE, by_value, of_arguments
-from tracelens.dialects.reading import Reading
+from tracelens.dialects.reading import NOT_GIVEN, Reading
 from tracelens.dialects.similar import similarity
 from tracelens.dialects.view import Equality, Mode, Overrides, RefusedError
 from tracelens.dialects.view import Sequence as Compared
@@ -26,6 +26,7 @@ class SingleCall:
     Attributes:
         name: The tool.
         given: The arguments as they were passed; None where they were not.
+        missing: Whether they were not passed at all.
         output: The result, where one was passed.
     """
 
@@ -37,23 +38,28 @@ class SingleCall:
             raise RefusedError("malformed call: it has no name")
         self.name = self.given_name = name
         self.given = entry.get("arguments")
+        self.missing = "arguments" not in entry
         self.output = entry.get("output")
         self.unknown = entry.get("arguments_state") in {"not_captured", "truncated"}
         self._reading = reading
-        if not (self.given is None or isinstance(self.given, dict)) and self._refuses():
+        if not isinstance(self.given, dict) and not self.missing and self._refuses():
             raise RefusedError(self._reading.complaint)
 
     @cached_property
     def arguments(self) -> Any:
         """The arguments as the library compares them."""
+        if self.missing:
+            return {"none": {}, "null": None, "apart": NOT_GIVEN, "fails": BROKEN}[self._reading.missing]
         if self.given is None:
-            return None if self._reading.absent else {}
+            return {} if self._reading.null == "none" else None
         read, others = self._read(), self._reading.others
         nothing = not isinstance(read, dict) and (others == "none" or (others == "empties" and not read))
         return {} if nothing else read
 
     def _refuses(self) -> bool:
-        """Whether the library does not take such arguments at all."""
+        """Whether the library does not take such arguments, which are no object, at all."""
+        if self.given is None:
+            return self._reading.null == "refuses"
         if self._reading.text == "refuses" or self._reading.others != "refuses":
             return self._reading.text == "refuses"
         try:
@@ -72,6 +78,15 @@ class SingleCall:
                 raise RefusedError(self._reading.broken_complaint or f"JSONDecodeError: {error}") from None
             return self.given if self._reading.broken == "keeps" else BROKEN
 
+    def named_within(self) -> SingleCall:
+        """The same call with the name that its arguments give it, where they do."""
+        name = self.arguments
+        for key in self._reading.named_by:
+            name = name.get(key) if isinstance(name, dict) else None
+        call = copy(self)
+        call.name = name if isinstance(name, str) else self.name
+        return call
+
     def trimmed(self) -> SingleCall:
         """The same call with its name trimmed."""
         call = copy(self)
@@ -86,6 +101,8 @@ class SingleView:
         self.messages = _messages(actual, reading), _messages(expected, reading)
         self.a = _calls(actual, self.messages[0], reading)
         self.e = _calls(expected, self.messages[1], reading)
+        if reading.named_by:
+            self.a = [call.named_within() for call in self.a]
         self.entries = list(actual)
         self.all = self.a
         self.n, self.m = len(self.a), len(self.e)
@@ -111,9 +128,9 @@ class SingleView:
     def calls(self, equality: Equality, *, last_given: bool = False) -> Compared:
         """The calls compared."""
         self._look()
-        arguments = {call.given_name: call.arguments for call in self.e}
+        last = {call.given_name: call for call in self.e}
         made = [(call.name, of_arguments(equality, call.arguments)) for call in self.a]
-        asked = [arguments.get(call.name, {}) if last_given else call.arguments for call in self.e]
+        asked = [call.arguments for call in self.e] if not last_given else [_last(last, call.name) for call in self.e]
         wanted = [(call.name, of_arguments(equality, each)) for call, each in zip(self.e, asked, strict=True)]
         return compared(made, wanted)
 
@@ -226,11 +243,13 @@ class SingleView:
     def first_expected(self, equality: Equality, mode: Mode, occurrence: str | int) -> bool:
         """Whether a call of the first expected tool has its arguments."""
         self._look()
-        wanted = self.e[0].arguments
+        wanted = {} if self.e[0].missing else self.e[0].given
         made = [call.arguments for call in self.a if call.name == self.e[0].name]
         at = {"first": 0, "last": len(made) - 1}.get(str(occurrence), occurrence)
         if not isinstance(at, int) or not 0 <= at < len(made) or not isinstance(made[at], dict):
             return False
+        if not isinstance(wanted, dict):
+            raise RefusedError(_no_items(wanted))
         key = OF_VALUE[equality]
         equal = all(name in made[at] and key(made[at][name]) == key(value) for name, value in wanted.items())
         return equal and (mode == "subset" or made[at].keys() <= wanted.keys())
@@ -248,11 +267,16 @@ class SingleView:
         ]
         return verdicts + ["extra"] * (self.n - self.m) + ["missing"] * (self.m - self.n)
 
-    @property
-    def text_met(self) -> bool:
-        """Whether text meets a call of its name."""
-        pairs = zip(self.a, self.e, strict=False)
-        return any(a.name == e.name and not _objects(a.arguments, e.arguments) for a, e in pairs)
+    def read_met(self) -> None:
+        """Read the arguments of calls that meet a call of their name.
+
+        Raises:
+            RefusedError: Some are no object.
+        """
+        for a, e in zip(self.a, self.e, strict=False):
+            for arguments in (a.arguments, e.arguments) if a.name == e.name else ():
+                if not isinstance(arguments, dict):
+                    raise RefusedError(_no_items(arguments))
 
     def schema_errors(self, schemas: Mapping[str, Any] | None) -> int:
         """Errors of the schemas."""
@@ -273,18 +297,25 @@ class SingleView:
         return all(call.given is not None for call in self.e)
 
     @property
+    def last_odd(self) -> str | None:
+        """The first expected tool whose last call has arguments that are no object."""
+        last = {call.given_name: call for call in self.e}
+        odd = (name for name, call in last.items() if not (call.missing or isinstance(call.given, dict)))
+        return next(odd, None)
+
+    @property
     def odd(self) -> tuple[list[SingleCall], list[SingleCall]]:
         """Calls whose arguments are no object."""
         actual = [call for call in self.a if not isinstance(call.arguments, dict)]
         return actual, [call for call in self.e if not (call.given is None or isinstance(call.given, dict))]
 
-    def read_all(self) -> None:
+    def read_all(self, *, expected: bool = True) -> None:
         """Read the arguments of all calls, compared or not.
 
         Raises:
             RefusedError: The library cannot read some.
         """
-        for call in (*self.a, *self.e):
+        for call in (*self.a, *(self.e if expected else ())):
             _ = call.arguments
 
     def refuse(self, when: bool, reason: str) -> None:
@@ -341,7 +372,7 @@ def _within(equality: Equality, part: Any, whole: Any) -> bool:
     """Whether every argument of the part is in the whole."""
     key = OF_VALUE[equality]
     if not isinstance(part, dict):
-        raise RefusedError(f"AttributeError: '{type(part).__name__}' object has no attribute 'items'")
+        raise RefusedError(_no_items(part))
     for name, value in part.items():
         if not isinstance(whole, dict):
             raise RefusedError(f"TypeError: '{type(whole).__name__}' has no arguments")
@@ -366,14 +397,20 @@ def _at(arguments: Any, path: str) -> Any:
     return arguments
 
 
+def _last(last: Mapping[str, SingleCall], name: str) -> Any:
+    """The arguments of the last call of a name, none where there is none."""
+    return last[name].arguments if name in last else {}
+
+
 def _text_order(call: SingleCall) -> tuple[str, ...]:
     """The name, then names and texts of the arguments."""
     pairs = sorted((name, str(value)) for name, value in call.arguments.items())
     return (call.name, *(text for pair in pairs for text in pair))
 
 
-def _objects(*arguments: Any) -> bool:
-    return all(isinstance(each, dict) for each in arguments)
+def _no_items(arguments: Any) -> str:
+    """What Python says where it asks something that is no object for its members."""
+    return f"AttributeError: '{type(arguments).__name__}' object has no attribute 'items'"
 
 
 def _common(a: Sequence[Hashable], e: Sequence[Hashable]) -> int:

@@ -200,13 +200,19 @@ class View(Protocol):
     def positions(self, equality: Equality) -> Any:
         """By position: whether name and arguments are equal, ``extra`` or ``missing``."""
 
-    @property
-    def text_met(self) -> Truth:
-        """Whether two calls of equal names stand at one position, of which one has text for arguments."""
+    def read_met(self) -> None:
+        """Read the arguments of calls that stand at one position with a call of their name; each must be an object."""
 
     @property
     def all_given(self) -> Truth:
         """Whether every expected call has arguments."""
+
+    @property
+    def last_odd(self) -> str | None:
+        """The first expected tool, by its name as it was given, whose last call has arguments that are no object.
+
+        Over many traces None, and those traces that have such calls are left to the reference.
+        """
 
     @property
     def odd(self) -> tuple[list[Any], list[Any]]:
@@ -221,8 +227,12 @@ class View(Protocol):
     def without_failed(self) -> View:
         """The same without actual calls that ended in an error."""
 
-    def read_all(self) -> None:
-        """Read the arguments of all calls, whether or not they are compared."""
+    def read_all(self, *, expected: bool = True) -> None:
+        """Read the arguments of all calls, whether or not they are compared.
+
+        Args:
+            expected: Whether those of the expected calls are read, too.
+        """
 
     def refuse(self, when: Truth, reason: str) -> None:
         """Say that the library refuses, and why.

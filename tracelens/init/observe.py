@@ -145,7 +145,7 @@ def _reference_texts(batch: Batch, seen: Seen) -> list[list[list[str]]]:
         text = f'{{"name": {json.dumps(name, ensure_ascii=False)}'
         if form in (JSON_VALUE, JSON_STRING):
             # Valid JSON has line breaks only between values, so a blank says the same on one line.
-            text += f', "arguments": {(arguments or "{}").translate(_ONE_LINE)}'
+            text += f', "arguments": {((arguments or "").strip() or "{}").translate(_ONE_LINE)}'
         out[trace][index].append(text + "}")
         tool = seen.tools.setdefault(name, SeenTool())
         tool.expected += 1

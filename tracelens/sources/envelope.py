@@ -16,7 +16,6 @@ import pyarrow.compute as pc
 
 from tracelens.columns import (
     EXPECTED,
-    JSON_STRING,
     TEXT,
     group_offsets,
     numbers,
@@ -173,10 +172,6 @@ def expected_table(found: Projected) -> pa.Table:
 
 def _expected_rows(rows: Found, trace: Any, reference: Any, index: Any) -> pa.Table:
     arguments, form = rows.arguments("arguments")
-    blank = form == JSON_STRING
-    if blank.any():
-        trimmed = pc.utf8_trim_whitespace(arguments)
-        arguments = pc.if_else(pc.and_(pa.array(blank), pc.equal(trimmed, "")), pa.scalar("{}", TEXT), arguments)
     return table(
         EXPECTED,
         rows.n,

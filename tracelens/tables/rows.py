@@ -116,7 +116,9 @@ EXPECTED = Table(
             "expected arguments as written, JSON text (may hold matchers)",
             null="any arguments are accepted",
         ),
-        Column("arguments_form", "u8", "0 or 1: any arguments are accepted; 2 or 3: a JSON object"),
+        Column(
+            "arguments_form", "u8", "0 or 1: any arguments are accepted; 2 or 3: a JSON object, or blank text for none"
+        ),
         Column("arguments_state", "str", "any, object or empty", null="the reference has no calls", few=True),
         Column(
             "schema_state",

@@ -40,7 +40,9 @@ adk = Dialect(
     version="2.13.0",
     source="google.adk.evaluation.trajectory_evaluator of the package",
     reading=Reading(
-        "refuses", "ValidationError: 1 validation error for FunctionCall: args: Input should be a valid dictionary"
+        "refuses",
+        "ValidationError: 1 validation error for FunctionCall: args: Input should be a valid dictionary",
+        missing="null",
     ),
     metrics=(
         Metric("exact", exact, "1 if A = E, in order, else 0", "share"),
@@ -56,7 +58,10 @@ adk = Dialect(
         ),
     ),
     equality="names as they are; arguments by ==, unless ignore_args",
-    empties="where m = 0, in_order and any_order are 1; no turns at all give no value",
+    empties=(
+        "where m = 0, in_order and any_order are 1; no turns at all give no value; a call without arguments, or with "
+        "null, is no call with {}"
+    ),
     duplicates="each call is used once",
     bugs="== takes true for 1; a trace is one turn, lists of lists are turns and their mean counts",
     turns=True,

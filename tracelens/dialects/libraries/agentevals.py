@@ -80,6 +80,7 @@ agentevals = Dialect(
     reading=Reading(
         "parses",
         "ValidationError: 1 validation error for AIMessage: tool_calls.args: Input should be a valid dictionary",
+        null="refuses",
         others="refuses",
     ),
     metrics=(
@@ -95,7 +96,10 @@ agentevals = Dialect(
         "names as they are; arguments by == of the parsed JSON, or by tool_args_match_mode: ignore, subset (every "
         "argument made is expected), superset; tool_args_match_overrides may give a mode, key paths or a function a tool"
     ),
-    empties="an empty list is a subset of any and equal only to another empty one",
+    empties=(
+        "an empty list is a subset of any and equal only to another empty one; null for arguments raises; calls "
+        "without any, of which its messages have none, are taken for calls with {}"
+    ),
     duplicates="each call is used once, the first that fits",
     bugs=(
         "subset means the actual calls, the opposite of other libraries; where subset and unordered look from the other "

@@ -9,8 +9,6 @@ from tracelens.dialects.model import Dialect, Metric
 from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality, View, number, share
 
-_NO_ITEMS = "AttributeError: 'str' object has no attribute 'items'"
-
 
 def strict(v: View) -> Any:
     """Common prefix of the names over the longer list."""
@@ -35,14 +33,14 @@ def superset(v: View) -> Any:
 
 def tool_call_accuracy(v: View) -> Any:
     """Credit by position over the longer list."""
-    v.refuse(v.text_met, _NO_ITEMS)
+    v.read_met()
     exact, named = v.calls(Equality.FOLDED).same, v.names.same
     return share(exact + 0.5 * (named - exact), v.names.longer, of_nothing=0.0)
 
 
 def exact_match(v: View) -> Any:
     """Verdicts by position."""
-    v.refuse(v.text_met, _NO_ITEMS)
+    v.read_met()
     return v.positions(Equality.FOLDED)
 
 
@@ -89,10 +87,13 @@ article = Dialect(
         ),
     ),
     equality="names as they are; arguments by ==, strings that are arguments themselves trimmed and in upper case",
-    empties="strict, unordered and tool_call_accuracy are 0 where both lists are empty; trace_score is 0 where m = 0",
+    empties=(
+        "strict, unordered and tool_call_accuracy are 0 where both lists are empty; trace_score is 0 where m = 0; calls "
+        "without arguments are taken for calls with {}"
+    ),
     duplicates="strict and tool_call_accuracy go by position; sets do not see them; trace_score counts each",
     bugs=(
-        "trace_score exceeds 100 where expected tools are called again; == takes true for 1; arguments as JSON text "
-        "raise where they meet a call of their name"
+        "trace_score exceeds 100 where expected tools are called again; == takes true for 1; arguments as JSON text, or "
+        "null, raise where they meet a call of their name"
     ),
 )

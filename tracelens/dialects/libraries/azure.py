@@ -20,7 +20,9 @@ _REQUIRED = (
 def _steps(v: View, ground_truth: str) -> Sequence:
     with_params = ground_truth == "names+params"
     v.refuse(v.m == 0, _NAMES if with_params else _REQUIRED)
-    v.read_all()
+    v.read_all(expected=False)
+    if with_params and (tool := v.last_odd) is not None:
+        v.refuse(True, f"EvaluationException: (UserError) Parameters for tool '{tool}' must be a dictionary.")
     v = v.with_trimmed_names()
     return v.calls(Equality.PLAIN_TEXT, last_given=True) if with_params else v.names
 
@@ -69,6 +71,7 @@ azure = Dialect(
     reading=Reading(
         "parses",
         broken_complaint="EvaluationException: (UserError) Failed to parse tool call arguments as JSON.",
+        null="none",
         others="none",
     ),
     metrics=(
@@ -92,7 +95,10 @@ azure = Dialect(
         "names trimmed; with ground_truth = names+params each argument by its text: str() of plain values, "
         'json.dumps(sort_keys=True) of objects and lists, a string as it is, so 1 equals "1" but not 1.0'
     ),
-    empties="nothing expected is refused; where n = 0, precision, recall and F1 are 0",
+    empties=(
+        "nothing expected is refused; where n = 0, precision, recall and F1 are 0; a call without arguments, or with "
+        "null, has {}, but expected parameters that are null or text are refused"
+    ),
     duplicates="counted",
     bugs=(
         "the ground truth has one set of parameters per tool name, so every expected call of a tool is taken to have "

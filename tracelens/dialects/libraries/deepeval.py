@@ -61,7 +61,7 @@ deepeval = Dialect(
     reading=Reading(
         "refuses",
         "ValidationError: 1 validation error for ToolCall: input_parameters: Input should be a valid dictionary",
-        absent=True,
+        missing="null",
     ),
     metrics=(
         Metric(
@@ -78,7 +78,7 @@ deepeval = Dialect(
         "names as they are; with evaluation_params = input_parameters the share of all names of arguments whose values "
         "are equal by ==, objects within counting by their own share"
     ),
-    empties="1 where both are empty, 0 where only E is",
+    empties="1 where both are empty, 0 where only E is; a call without arguments, or with null, is no call with {}",
     duplicates="a call equal to one already used (name, arguments and output) is used with it",
     bugs=(
         "calls are told apart by their values, so two equal calls answer to one expected call, even where only names "

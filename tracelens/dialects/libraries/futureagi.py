@@ -73,11 +73,16 @@ futureagi = Dialect(
             "share",
         ),
     ),
-    equality="names as they are; arguments by ==, JSON text is read first",
-    empties="where m = 0 every score is 1 if n = 0, else 0; where only n = 0, superset is 1 and the others are 0",
+    equality="names as they are; arguments by ==, JSON text is read first; text that is no JSON is a string",
+    empties=(
+        "where m = 0 every score is 1 if n = 0, else 0; where only n = 0, superset is 1 and the others are 0; a call "
+        "without arguments has {}, one with null, or with blank text, does not"
+    ),
     duplicates="the sets do not see them; in tool_call_accuracy each expected call is used once",
     bugs=(
         "subset and superset are shares, not verdicts; tool_call_accuracy depends on the order of the calls: an early "
-        "name-only pair takes the expected call that a later one equals; == takes true for 1"
+        "name-only pair takes the expected call that a later one equals; == takes true for 1; it reads calls within "
+        "OpenAI's function only for tool_call_accuracy, and trajectory_match would compare the text of such entries: here "
+        "both read them"
     ),
 )

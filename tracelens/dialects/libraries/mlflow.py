@@ -56,7 +56,7 @@ mlflow = Dialect(
     library="mlflow (ToolCallCorrectness)",
     version="3.17.2",
     source="mlflow.genai.scorers.builtin_scorers of the package, with should_exact_match = true",
-    reading=Reading("parses", broken="keeps", others="empties"),
+    reading=Reading("parses", broken="keeps", null="none", others="empties", named_by=("call", "tool_name")),
     metrics=(
         Metric(
             "tool_call_correctness",
@@ -68,12 +68,12 @@ mlflow = Dialect(
         Metric("tool_call_correctness_ordered", ordered, "A = E, in order", said=("yes", "no")),
     ),
     equality="name and json.dumps(arguments, sort_keys=True): 1, 1.0 and true are three values",
-    empties="nothing expected is refused",
+    empties="nothing expected is refused; null, and no arguments at all, are {} in a call that was made",
     duplicates="the lists must be equally long, but repeated calls are one: a, a, b equals a, b, b",
     bugs=(
         "arguments count only if every expected call has some: one name-only entry switches them off for all; without "
         "order two lists of equal length and equal sets are equal; arguments that are a string are refused only where "
         "they are compared, so not between lists of unequal length, and a list or a number always, but an empty list, "
-        "0, false and null are no arguments"
+        "0, false and null are no arguments; a call whose arguments hold a tool_name under call has that name"
     ),
 )

@@ -63,7 +63,7 @@ pydantic_evals = Dialect(
     library="pydantic-evals (ToolCorrectness, TrajectoryMatch, ArgumentCorrectness)",
     version="2.62.0",
     source="pydantic_evals.evaluators.agentic of the package",
-    reading=Reading("parses", broken="fails"),
+    reading=Reading("parses", broken="fails", missing="fails"),
     metrics=(
         Metric(
             "tool_correctness",
@@ -100,11 +100,14 @@ pydantic_evals = Dialect(
         ),
     ),
     equality="names as they are; values of arguments by == of the parsed JSON",
-    empties="the trajectories are 1 where both are empty, 0 where one is; argument_correctness needs an expected call",
+    empties=(
+        "the trajectories are 1 where both are empty, 0 where one is; argument_correctness needs an expected call, and "
+        "is false for one that was made without arguments, or with null"
+    ),
     duplicates="counted; argument_correctness looks at one occurrence of the tool",
     bugs=(
         "calls that ended in an error do not count unless include_failed; argument_correctness is made for one tool, "
-        "here the first expected one; == takes true for 1"
+        "here the first expected one, which has {} where it has no arguments, while null or text raise; == takes true for 1"
     ),
     skips_failed=True,
 )

@@ -42,7 +42,9 @@ ragas = Dialect(
     version="0.4.3",
     source="ragas.metrics and ragas.metrics.collections of the package, which agree",
     reading=Reading(
-        "refuses", "ValidationError: 1 validation error for ToolCall: args: Input should be a valid dictionary"
+        "refuses",
+        "ValidationError: 1 validation error for ToolCall: args: Input should be a valid dictionary",
+        null="refuses",
     ),
     metrics=(
         Metric(
@@ -55,7 +57,8 @@ ragas = Dialect(
         Metric("tool_call_f1", tool_call_f1, "F1 of S(A) and S(E), to four digits", "share", also=("ToolCallF1",)),
     ),
     equality='accuracy: each expected argument by str(), so 1 equals "1" but not 1.0; F1: name and arguments by ==',
-    empties="accuracy is 1 where both are empty, 0 where one is; F1 is 0 where either is, also where both are",
+    empties="accuracy is 1 where both are empty, 0 where one is; F1 is 0 where either is, also where both are; null for "
+    "arguments is refused, calls without any, which its types do not know, are taken for calls with {}",
     duplicates="accuracy goes by position; F1 does not see them",
     bugs=(
         "accuracy ignores arguments that were not expected, and an expected call with none is wrong as soon as one is "

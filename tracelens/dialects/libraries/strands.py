@@ -41,7 +41,7 @@ strands = Dialect(
     library="strands-agents-evals",
     version="1.7.0",
     source="strands_evals.tools.evaluation_tools and strands_evals.evaluators.deterministic of the package",
-    reading=Reading("keeps"),
+    reading=Reading("keeps", missing="apart"),
     metrics=(
         Metric("exact_match_scorer", exact_match_scorer, "|{i : aᵢ = eᵢ}| / m", "share", choices=_CHOICES),
         Metric(
@@ -63,7 +63,10 @@ strands = Dialect(
         ),
     ),
     equality="of steps, which are names; with trajectory = json of call the JSON text of name and arguments, keys sorted",
-    empties="where m = 0 exact_match_scorer raises, the other two are 1",
+    empties=(
+        "where m = 0 exact_match_scorer raises, the other two are 1; as JSON a call without arguments, one with null and "
+        "one with {} are three steps"
+    ),
     duplicates="any_order_match_scorer takes a set but divides by the length: an expected step that repeats keeps it below 1",
     bugs="extra steps cost nothing; a step missed early costs in_order_match_scorer all steps after it",
 )

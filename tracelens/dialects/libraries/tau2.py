@@ -32,7 +32,9 @@ tau2 = Dialect(
     version="1.0.1, repository at a2c0247, 2026-08-18",
     source="github.com/sierra-research/tau2-bench, src/tau2/evaluator/evaluator_action.py and data_model/tasks.py",
     reading=Reading(
-        "refuses", "ValidationError: 1 validation error for ToolCall: arguments: Input should be a valid dictionary"
+        "refuses",
+        "ValidationError: 1 validation error for ToolCall: arguments: Input should be a valid dictionary",
+        null="refuses",
     ),
     metrics=(
         Metric("action_reward", action_reward, "1 if every call of E is found in A, else 0", "share"),
@@ -48,10 +50,14 @@ tau2 = Dialect(
         "names as they are; every argument that was made is expected, with an equal value by ==; with compare_args "
         "those arguments are equal or absent on both sides"
     ),
-    empties="where m = 0 the reward is 1; where n = 0 < m it is 0",
+    empties=(
+        "where m = 0 the reward is 1; where n = 0 < m it is 0; null for arguments is refused, calls without any, which "
+        "its types do not know, are taken for calls with {}"
+    ),
     duplicates="calls are not used up: one call answers to any number of expected ones",
     bugs=(
         "without compare_args only the arguments that were made are compared, so a call that leaves all of them out "
-        "matches; == takes true for 1"
+        "matches; == takes true for 1; JSON text within arguments is text; the benchmark looks for its actions among the "
+        "calls of its simulated user, too, here only among the agent's"
     ),
 )

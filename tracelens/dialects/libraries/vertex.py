@@ -76,7 +76,10 @@ vertex = Dialect(
         ),
     ),
     equality="the documentation says identical calls; here name and arguments by ==, JSON text is read first",
-    empties="precision without a predicted call and recall without an expected one have no value",
+    empties=(
+        "precision without a predicted call and recall without an expected one have no value; a call without arguments "
+        "has {}, null is another thing"
+    ),
     duplicates="any-order match counts them; precision and recall count each call that occurs on the other side",
     bugs=(
         "the service cannot be run here: where its documentation is silent (repeated calls, empty lists, numbers against "

@@ -81,6 +81,8 @@ def _side(
     failed: npt.NDArray[np.bool_],
 ) -> Side:
     """Some calls; one of an empty name has a name of its own."""
+    if not text_is_given:
+        form = np.where(form == columns.NULL, np.uint8(columns.ABSENT), form)
     code = forms.code[rows]
     text = ((form == columns.JSON_STRING) & text_is_given) | (forms.arguments.state[rows] == S_INVALID)
     name = np.where(code < 0, np.int32(nameless), code).astype(np.int32)

@@ -71,6 +71,10 @@ class _Told:
         refuses = dialect.reading.text == "refuses"
         if refuses:
             view.refuse(lists.with_text, dialect.reading.complaint)
+        if dialect.reading.null == "refuses":
+            view.refuse(lists.with_null, dialect.reading.complaint)
+        if dialect.reading.named_by:
+            view.doubtful |= lists.with_member(dialect.reading.named_by)
         try:
             found = metric.formula(view, **params)
             slow = view.doubtful | _unlike(lists, dialect.reading, looked=view.looked)
@@ -135,7 +139,7 @@ class _Calls:
 
     def __init__(self, lists: Lists) -> None:
         self._lists = lists
-        self._read: dict[tuple[int, bool], dict[str, Any]] = {}
+        self._read: dict[tuple[int, bool, int], dict[str, Any]] = {}
 
     def of(self, unit: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         """Both lists of a unit."""
@@ -153,20 +157,21 @@ class _Calls:
         ]
 
     def _arguments(self, row: int, *, text: bool, form: int) -> dict[str, Any]:
-        if (row, text) not in self._read:
-            self._read[row, text] = self._parsed(row, text=text, form=form)
-        return self._read[row, text]
+        key = row, text, form
+        if key not in self._read:
+            self._read[key] = self._parsed(row, text=text, form=form)
+        return self._read[key]
 
     def _parsed(self, row: int, *, text: bool, form: int) -> dict[str, Any]:
         arguments = self._lists.arguments
         state = int(arguments.state[row])
         if form <= columns.NULL:
-            return {}
+            return {} if form == columns.ABSENT else {"arguments": None}
         if state in (S_NOT_CAPTURED, S_TRUNCATED):
             return {"arguments_state": "not_captured"}
-        given = arguments.text(row).decode()
         if text:
-            return {"arguments": given}
+            return {"arguments": arguments.text_sent(row).decode()}
+        given = arguments.text(row).decode()
         try:
             return {"arguments": json.loads(given) if given.strip() or state == S_OBJECT else {}}
         except ValueError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,9 +13,13 @@ import numpy.typing as npt
 from tracelens import columns
 from tracelens.arguments import S_EMPTY, S_INVALID, S_NOT_CAPTURED, S_NOT_OBJECT, S_TEXT, S_TRUNCATED, Arguments
 from tracelens.columns import PADDING
+from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality
 from tracelens.kernels.distinct import FREE, enter_texts
 from tracelens.run.dialects.keys import Keys, keys_of
+
+KINDS = {"none": 0, "null": 1, "apart": 2, "fails": 3}
+"""Number of what a call without arguments is taken for, see `Reading.missing`."""
 
 B1 = npt.NDArray[np.bool_]
 I32 = npt.NDArray[np.int32]
@@ -28,7 +33,7 @@ class Side:
     Attributes:
         name: int32[n], codes of their names, never negative.
         row: int64[n], where their arguments stand.
-        form: uint8[n], how the source held these.
+        form: uint8[n], how the source held these; null only where that is the sender's choice, else absent.
         text: bool[n], whether these are text: by the sender's choice, or because they are no JSON.
         malformed: bool[n].
         failed: bool[n], whether the call ended in an error.
@@ -102,10 +107,21 @@ class Lists:
         return self.either(self.a.text, self.e.text)
 
     @cached_property
+    def with_null(self) -> B1:
+        """bool[units]: those with arguments that are null."""
+        return self.either(self.a.form == columns.NULL, self.e.form == columns.NULL)
+
+    @cached_property
     def unreadable(self) -> B1:
-        """bool[units]: those with arguments that are JSON but no object, or free text."""
-        odd = np.isin(self.arguments.state, (S_NOT_OBJECT, S_TEXT))
-        return self.either(odd[self.a.row], odd[self.e.row])
+        """bool[units]: those with arguments that are no object, yet no broken JSON to Python, or text that was changed."""
+        odd = np.isin(self.arguments.state, (S_NOT_OBJECT, S_TEXT)) | self._loose
+        other = self.arguments.begin != self.arguments.sent
+        return self.either(*(odd[side.row] | (side.text & other[side.row]) for side in (self.a, self.e)))
+
+    def with_member(self, keys: Sequence[str]) -> B1:
+        """bool[units]: those with an actual call whose arguments have a value at a path of keys."""
+        has = rows_with_member(self.arguments, keys)
+        return self.some(has[self.a.row], "a")
 
     @cached_property
     def are_objects(self) -> B1:
@@ -115,8 +131,16 @@ class Lists:
     @cached_property
     def broken(self) -> B1:
         """bool[units]: those with arguments that are no JSON."""
-        bad = self.arguments.state == S_INVALID
+        bad = (self.arguments.state == S_INVALID) & ~self._loose
         return self.either(bad[self.a.row], bad[self.e.row])
+
+    @cached_property
+    def _loose(self) -> B1:
+        """bool[rows]: text that is no JSON but that Python reads, such as NaN."""
+        loose = np.zeros(len(self.arguments), np.bool_)
+        for row in np.flatnonzero(self.arguments.state == S_INVALID).tolist():
+            loose[row] = _python_reads(self.arguments.text(row))
+        return loose
 
     @cached_property
     def uncaptured(self) -> B1:
@@ -131,19 +155,22 @@ class Lists:
         assert isinstance(found, Keys)  # noqa: S101 - for mypy: each kind of key has its own kind of value
         return found
 
-    def call_codes(self, equality: Equality, *, absent: bool) -> tuple[I32, I32]:
+    def call_codes(self, equality: Equality, reading: Reading) -> tuple[I32, I32]:
         """Codes of the calls of both sides, by name and arguments.
 
         Args:
             equality: When arguments are equal.
-            absent: Whether a call without arguments is another thing than one with none.
+            reading: What calls without arguments, and with null, are taken for.
         """
-        key = (equality, absent, self.names is not None)
+        kinds = KINDS[reading.missing], KINDS["null" if reading.null == "keeps" else "none"]
+        key = (equality, kinds)
         if key not in self.shared:
             keys = self.keys(equality)
-            pairs = [(side.name, side.row, side.form <= columns.NULL) for side in (self.a, self.e)]
+            kind = np.zeros(256, np.int64)
+            kind[[columns.ABSENT, columns.NULL]] = kinds
+            pairs = [(side.name, side.row, kind[side.form]) for side in (self.a, self.e)]
             name, row, blank = (np.concatenate(each) for each in zip(*pairs, strict=True))
-            salt = name.astype(np.int64) * 2 + (blank if absent else 0)
+            salt = name.astype(np.int64) * len(KINDS) + blank
             codes = _numbered(np.stack([keys.hi[row], keys.lo[row]], axis=1), salt)
             self.shared[key] = codes[: self.a.name.size], codes[self.a.name.size :]
         return self.shared[key]  # type: ignore[return-value]  # as above
@@ -167,6 +194,33 @@ class Lists:
         units[:, 1] = before[self.units[:, 0] + self.n] - units[:, 0]
         keys: dict[object, object] = {key: value for key, value in self.shared.items() if isinstance(key, Equality)}
         return replace(self, a=self.a.of(~left_out), units=units, shared=keys)
+
+
+def _python_reads(text: bytes) -> bool:
+    """Whether `json.loads` reads the text."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def rows_with_member(arguments: Arguments, keys: Sequence[str]) -> B1:
+    """bool[rows]: arguments that have a value at a path of keys."""
+    tape, data = arguments.tape, arguments.data
+    at = tape.first[:-1][tape.first[1:] > tape.first[:-1]]
+    for key in keys:
+        name = np.frombuffer(key.encode(), np.uint8)
+        inside = np.zeros(tape.kind.size, np.bool_)
+        inside[at] = True
+        size = tape.key_end - tape.key_start
+        at = np.flatnonzero((tape.parent >= 0) & (size == name.size))
+        at = at[inside[tape.parent[at]]]
+        spelled = data[tape.key_start[at][:, None] + np.arange(name.size)]
+        at = at[(spelled == name).all(axis=1)]
+    out = np.zeros(len(arguments), np.bool_)
+    out[np.searchsorted(tape.first, at, side="right") - 1] = True
+    return out
 
 
 def _numbered(digests: npt.NDArray[np.uint64], salt: I64) -> I32:

@@ -164,10 +164,10 @@ class BulkView:
 
     def calls(self, equality: Equality, *, last_given: bool = False) -> Sequence:
         """The calls compared."""
-        lists, absent = self._look(equality), self._dialect.reading.absent
-        key = ("calls", equality, last_given, absent)
+        lists, reading = self._look(equality), self._dialect.reading
+        key = ("calls", equality, last_given, reading.missing, reading.null)
         if key not in lists.shared:
-            a, e = lists.call_codes(equality, absent=absent)
+            a, e = lists.call_codes(equality, reading)
             lists.shared[key] = LazySequence(*((lists.units, a, e) if not last_given else self._last_given(a, e)))
         return lists.shared[key]  # type: ignore[return-value]  # as above
 
@@ -184,7 +184,7 @@ class BulkView:
     def best_unused(self, equality: Equality) -> tuple[I64, I64]:
         """Exact and name-only pairs."""
         lists = self._look()
-        a, e = lists.call_codes(equality, absent=self._dialect.reading.absent)
+        a, e = lists.call_codes(equality, self._dialect.reading)
         size = 1 + max(int(a.max(initial=-1)), int(e.max(initial=-1)))
         out = np.empty((lists.units.shape[0], 2), np.int64)
         links = np.empty((3, int(lists.m.max(initial=0))), np.int64)
@@ -305,7 +305,7 @@ class BulkView:
     def unlike_calls(self, equality: Equality) -> I64:
         """Overlap of names without repeated calls."""
         lists = self._look()
-        code, _ = lists.call_codes(equality, absent=self._dialect.reading.absent)
+        code, _ = lists.call_codes(equality, self._dialect.reading)
         first = np.empty(int(lists.n.sum()), np.bool_)
         seen = np.zeros(1 + int(code.max(initial=-1)), np.int64)
         meetings.mark_first(lists.units[:, 0].copy(), lists.n.copy(), code, seen, first)
@@ -321,6 +321,7 @@ class BulkView:
         if occurrence not in ("first", "last"):
             raise ExoticError
         lists, keys = self._lists, self._lists.keys(equality)
+        self.doubtful |= lists.with_null | lists.some(lists.e.text, "e")
         unit = np.flatnonzero(lists.m > 0)
         wanted = lists.units[unit, 2]
         made = np.empty(unit.size, np.int64)
@@ -330,6 +331,8 @@ class BulkView:
         some = made >= 0
         equal = self._compared(equality, made[some], wanted[some])
         good = (equal == keys.top_count[lists.e.row[wanted[some]]]) & lists.are_objects[lists.a.row[made[some]]]
+        if self._dialect.reading.missing == "fails":
+            good &= lists.a.form[made[some]] != columns.ABSENT
         if mode == "exact":
             good &= equal == keys.top_count[lists.a.row[made[some]]]
         out = np.zeros(lists.m.size, np.bool_)
@@ -344,7 +347,7 @@ class BulkView:
     def positions(self, equality: Equality) -> Verdicts:
         """Verdicts by position."""
         lists = self._look(equality)
-        a, e = lists.call_codes(equality, absent=self._dialect.reading.absent)
+        a, e = lists.call_codes(equality, self._dialect.reading)
         longer = np.maximum(lists.n, lists.m)
         unit = np.repeat(np.arange(longer.size), longer)
         at = np.arange(unit.size) - columns.offsets_of(longer)[unit]
@@ -358,17 +361,25 @@ class BulkView:
             columns.offsets_of(longer), np.where(extra, _EXTRA, np.where(missing, _MISSING, equal)).astype(np.uint8)
         )
 
-    @property
-    def text_met(self) -> B1:
-        """Whether text meets a call of its name."""
+    def read_met(self) -> None:
+        """Leave units where something that is no object meets a call of its name to the reference."""
         unit, made, wanted = self._positions()
-        text = self._lists.a.text[made] | self._lists.e.text[wanted]
-        return _added(text, unit, self.n.size) > 0
+        lists = self._lists
+        odd = np.zeros(unit.size, np.bool_)
+        for side, rows in ((lists.a, made), (lists.e, wanted)):
+            odd |= side.text[rows] | (side.form[rows] == columns.NULL) | ~lists.are_objects[side.row[rows]]
+        self.doubtful |= _added(odd, unit, self.n.size) > 0
 
     @property
     def all_given(self) -> B1:
         """Whether every expected call has arguments."""
         return ~self._lists.some(self._lists.e.form <= columns.NULL, "e")
+
+    @property
+    def last_odd(self) -> None:
+        """None; the reference looks at the units that have some."""
+        lists = self._lists
+        self.doubtful |= lists.some(lists.e.text | (lists.e.form == columns.NULL), "e")
 
     @property
     def odd(self) -> tuple[list[Any], list[Any]]:
@@ -416,7 +427,7 @@ class BulkView:
         # where some call has no arguments at all, the library may refuse
         blank = lists.either(lists.a.form <= columns.NULL, lists.e.form <= columns.NULL)
         self.doubtful |= blank | lists.unreadable
-        code, _ = lists.call_codes(Equality.PYTHON, absent=self._dialect.reading.absent)
+        code, _ = lists.call_codes(Equality.PYTHON, self._dialect.reading)
         return similarities(lists, code, ordered=ordered)
 
     @property
@@ -424,7 +435,7 @@ class BulkView:
         """Not for all at once."""
         raise ExoticError
 
-    def read_all(self) -> None:
+    def read_all(self, *, expected: bool = True) -> None:  # noqa: ARG002 - expected arguments are always objects here
         """Refuse units with arguments that are no JSON, and leave those with others that are no object to the reference."""
         reading = self._dialect.reading
         if reading.text == "parses" and reading.broken == "refuses":
