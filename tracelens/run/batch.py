@@ -118,7 +118,7 @@ def score_batch(batch: Batch, plan: Plan, watch: Stopwatch | None = None) -> Sco
     stored = plan.suite.match.rows
     tables = {
         "calls": call_rows.append_column("schema_state", schemas.stored),
-        "expected": expected_table(matched, codes, schemas.expected),
+        "expected": expected_table(matched, expected_names.raw, codes, schemas.expected),
         "pairs": by_trace(
             [pair_table(held[name], matched, codes) for name in stored]
             or [pair_table(held[OPTIMAL], matched, codes)[:0]]

@@ -98,7 +98,6 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
     as_given = (
         "trace",
         "call_index",
-        "name",
         "malformed",
         "arguments_form",
         "call_id",
@@ -111,6 +110,7 @@ def call_table(batch: Batch, calls: Calls, codes: NameCodes, hi: U64, lo: U64) -
         {
             **{name: table[name] for name in as_given},
             **{name: table[name] for name in ("status", "wrapper", "result", "error", "started_at", "duration_ms")},
+            "name": calls.names.raw,
             "tool": codes.coded(calls.names.code),
             "arguments": argument_texts(batch, calls.arguments),
             "arguments_state": coded(calls.arguments.state, STATES),

@@ -20,11 +20,13 @@ class Names:
     """The names of some calls.
 
     Attributes:
+        raw: str?[n], the names as written.
         code: int32[n], the same for equal canonical names; -1 for a name that equals nothing.
         output_tool: bool[n], declared output pseudo-tools.
         handoff: bool[n], declared hand-offs.
     """
 
+    raw: pa.DictionaryArray
     code: I32
     output_tool: npt.NDArray[np.bool_]
     handoff: npt.NDArray[np.bool_]
@@ -53,7 +55,7 @@ class NameCodes:
         code = np.array([*(self._code(name) for name in canonical), -1], np.int32)
         output = np.array([*(self._suite.is_output_tool(name) for name in raw), False], np.bool_)
         handoff = np.array([*(self._suite.is_handoff(name) for name in raw), False], np.bool_)
-        return Names(code[which], output[which], handoff[which])
+        return Names(encoded, code[which], output[which], handoff[which])
 
     def _code(self, name: str | None) -> int:
         if name is None:

@@ -189,11 +189,14 @@ def step_table(matched: Matched, calls: Calls, codes: NameCodes) -> pa.Table:
     )
 
 
-def expected_table(matched: Matched, codes: NameCodes, schemas: Mapping[str, pa.Array]) -> pa.Table:
+def expected_table(
+    matched: Matched, names: pa.DictionaryArray, codes: NameCodes, schemas: Mapping[str, pa.Array]
+) -> pa.Table:
     """Rows of `expected`: every reference of every trace, with ``trace``; an empty reference has a row of its own.
 
     Args:
         matched: What was matched.
+        names: Names of the expected calls as written.
         codes: Names of the tools.
         schemas: The columns that say what schemas say of each row.
     """
@@ -202,7 +205,8 @@ def expected_table(matched: Matched, codes: NameCodes, schemas: Mapping[str, pa.
     chosen = np.zeros(expected.count.size, np.bool_)
     chosen[matched.best] = True
     state = np.where(matched.accepts_any, 2, matched.expected_forms.arguments.state == S_EMPTY).astype(np.int32)
-    taken = _taken(expected.calls, row)
+    given = pa.table({"name": names, **{name: expected.calls[name] for name in ("arguments", "arguments_form")}})
+    taken = _taken(given, row)
     return pa.table(
         {
             "trace": expected.trace[unit].astype(np.uint32),

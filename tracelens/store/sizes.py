@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracelens.columns import one_chunk, valid
 
@@ -53,7 +54,7 @@ def _total(array: pa.Array) -> int:
     if pa.types.is_large_list(array.type):
         return _total(array.flatten())
     if array.null_count:
-        return int(_lengths(array).sum())
+        return pc.sum(pc.binary_length(array)).as_py() or 0
     offsets = _offsets(array)
     return int(offsets[-1] - offsets[0])
 

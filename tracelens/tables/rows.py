@@ -227,7 +227,6 @@ FINDINGS = Table(
             "str",
             "trace it was found in",
             null="concerns the whole run, such as an unusable schema",
-            few=True,
         ),
         Column("call_index", "i32", "call it was found in", null="concerns the whole trace"),
         Column("rung", "i8", "rung that found it: 1 to 4"),

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, bytes_and_offsets, one_chunk, text_array, valid
+from tracelens.columns import PADDING, TEXT, bytes_and_offsets, one_chunk, text_array, valid
 from tracelens.kernels.gather import gather_texts, run_starts, text_bytes
 
 I64 = npt.NDArray[np.int64]
@@ -52,7 +52,8 @@ def pick(values: pa.Array | pa.ChunkedArray, where: I64) -> pa.Array:
         return one_chunk(values).take(pa.array(where))
     chunks = list(_chunks(values, where))
     size = sum(text_bytes(offsets, rows) for _, offsets, rows in chunks)
-    data, out, done = np.empty(size, np.uint8), np.zeros(n + 1, np.int64), 0
+    data, out, done = np.empty(size + PADDING, np.uint8), np.zeros(n + 1, np.int64), 0
+    data[size:] = 0  # so that kernels can read the texts where they are
     for source, offsets, rows in chunks:
         gather_texts(source, offsets, rows, data, out, done)
         done += rows.size

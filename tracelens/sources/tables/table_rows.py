@@ -139,7 +139,9 @@ def _unusable(
     if where.size and "arguments" in wanted.column_names:
         names, arguments = one_chunk(wanted["name"]), one_chunk(wanted["arguments"])
         objects = are_objects(arguments)
-        faults, notes = matcher_faults(names, pc.if_else(pa.array(objects), arguments, pa.scalar(None, TEXT)))
+        if not objects.all():
+            arguments = pc.if_else(pa.array(objects), arguments, pa.scalar(None, TEXT))
+        faults, notes = matcher_faults(names, arguments)
         faults |= dict.fromkeys(np.flatnonzero(~objects).tolist(), "expected arguments are no object")
     misplaced = f"reference_index is no whole number from 0 to {MOST_REFERENCES:,}"
     faults |= dict.fromkeys(np.flatnonzero(unplaced).tolist(), misplaced)
