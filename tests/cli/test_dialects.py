@@ -73,10 +73,13 @@ def test_where_dialects_disagree_most_first(results, capsys):
     assert "same" not in {row["trace_id"] for row in found["traces"]}
     why = {row["trace_id"]: " ".join(row["why"]) for row in found["traces"]}
     assert "the order differs" in why["swapped"]
-    assert "right tools with other arguments" in why["other day"]
-    assert "calls repeat" in why["twice"]
+    assert "1 right tool with other arguments" in why["other day"]
+    assert "1 repeated call" in why["twice"]
     assert "strands refuses: ZeroDivisionError: division by zero" in why["nothing"]
     assert {row["word"]: row["n_differ"] for row in found["words"]}["strict"] == 2
+    means = {row["column"]: (row["n_scored"], row["mean"]) for row in found["numbers"] if row["word"] == "strict"}
+    assert means["adk__exact"] == (5, pytest.approx(0.2))
+    assert means["strands__exact_match_scorer"][0] == 4
 
 
 def test_the_page_says_who_says_what(results, capsys):
@@ -85,6 +88,8 @@ def test_the_page_says_who_says_what(results, capsys):
     assert page.startswith("4 traces with disagreement")
     assert page.count("\nTrace ") == 2
     assert "agentevals__trajectory_strict_match" in page
+    assert "\n  strict     " in page
+    assert "\n  mean       0." in page
 
 
 def test_a_run_without_dialects(tmp_path, capsys):

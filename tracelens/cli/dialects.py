@@ -44,9 +44,9 @@ def _number(value: Any) -> str:
 
 def _side_by_side(rows: list[dict[str, Any]]) -> list[Line]:
     """All meanings by word."""
-    from tracelens.dialects.modes import NOTATION
+    from tracelens.dialects.modes import EXAMPLE, NOTATION
 
-    lines: list[Line] = [[(NOTATION, "dim")]]
+    lines: list[Line] = [[(NOTATION, "dim")], [(EXAMPLE, "dim")]]
     first, second = (max(len(row[key]) for row in rows) for key in ("dialect", "metric"))
     word = ""
     for row in rows:
@@ -117,7 +117,7 @@ def _shown(value: Any) -> str:
     return str(value) if isinstance(value, list | dict) else _number(value)
 
 
-def compare_dialects(results: Path, /, *, run: str | None = None, rows: int = 10, json: bool = False) -> None:
+def compare_dialects(results: Path, /, *, run: str | None = None, rows: int = 5, json: bool = False) -> None:
     """Show where libraries disagree on your own traces and why, most disagreement first.
 
     Args:
@@ -134,13 +134,14 @@ def compare_dialects(results: Path, /, *, run: str | None = None, rows: int = 10
     for row in top:
         row["why"] = reasons(row)
     if json:
-        print_json({"words": found.words.to_dicts(), "n_traces": found.traces.height, "traces": top})
+        told = {"words": found.words.to_dicts(), "numbers": found.numbers.to_dicts()}
+        print_json({**told, "n_traces": found.traces.height, "traces": top})
         return
     print_lines([*_words(found), *(line for row in top for line in _trace(row, found))])
 
 
 def _words(found: Disagreements) -> list[Line]:
-    """How often each word's numbers differ."""
+    """How often each word's numbers differ, and the mean of each number."""
     lines: list[Line] = [[(f"{counted(found.traces.height, 'trace')} with disagreement", "title")], []]
     for row in found.words.iter_rows(named=True):
         told = f"{row['n_differ']:,} of {counted(row['n_traces'], 'trace')}"
@@ -148,7 +149,21 @@ def _words(found: Disagreements) -> list[Line]:
         lines.append(
             [(f"  {row['word']:<11}", "name"), (f"{counted(row['columns'], 'number')} differ on {told}{spread}", "")]
         )
+        numbers = found.numbers.filter(word=row["word"]).iter_rows(named=True)
+        lines += _by_value([("mean", _number(each["mean"]), each["column"]) for each in numbers])
     return lines
+
+
+def _by_value(numbers: list[tuple[str, str, str]]) -> list[Line]:
+    """A line for each value with the names of all numbers that have it, from (head, value, name); the head once."""
+    names: dict[str, list[str]] = {}
+    for _, value, name in numbers:
+        names.setdefault(value, []).append(name)
+    heads = [numbers[0][0], *[""] * len(names)]
+    return [
+        [(f"  {head:<11}{value:>4}  ", "name"), (", ".join(those), "")]
+        for head, (value, those) in zip(heads, names.items(), strict=False)
+    ]
 
 
 def _trace(row: dict[str, Any], found: Disagreements) -> list[Line]:
@@ -159,12 +174,12 @@ def _trace(row: dict[str, Any], found: Disagreements) -> list[Line]:
         [(f"Trace {safe(row['trace_id'])}", "title"), (f"{case}  disagreement {row['disagreement']:.2f}", "dim")],
     ]
     for word, names in found.columns.items():
-        values: dict[str, list[str]] = {}
-        for name in names:
-            values.setdefault("–" if row[name] is None else f"{row[name]:.2f}", []).append(name)
-        if len(values) > 1:
-            for number, value in enumerate(sorted(values, reverse=True)):
-                head = "" if number else word
-                lines.append([(f"  {head:<11}{value:>4}  ", "name"), (", ".join(values[value]), "")])
+        values = sorted(
+            ((word, _number(row[name]), name) for name in names),
+            key=lambda each: (each[1] != "–", each[1]),
+            reverse=True,
+        )
+        if len({value for _, value, _ in values}) > 1:
+            lines += _by_value(values)
     lines += [[("  • ", "dim"), (safe(reason), "")] for reason in row["why"]]
     return lines

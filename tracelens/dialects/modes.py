@@ -8,8 +8,13 @@ from tracelens.dialects import DIALECTS
 
 NOTATION = (
     "A, E: actual and expected calls; a, e: their names; n = |A|, m = |E|; S(x): the set of x; "
-    "∩ and ⊆ of lists are those of multisets"
+    "∩ and ⊆ of lists are those of multisets; E′: E where every call of a tool has the arguments of its last one"
 )
+EXAMPLE = (
+    "values: expected were a search and a booking, made were two searches for another day and a booking with a seat; "
+    "– where nothing can be said"
+)
+"""What the values of `Mode` are about, in words."""
 
 _SEARCH = {"name": "search_flights", "arguments": {"origin": "SFO", "destination": "JFK", "date": "2026-11-03"}}
 ACTUAL: tuple[dict[str, Any], ...] = (

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracelens.dialects import DIALECTS
 from tracelens.dialects.modes import OWN, WORDS, modes
 from tracelens.dialects.request import MARK, REFUSED
-from tracelens.errors import UsageError
+from tracelens.errors import UsageError, counted
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,6 +31,8 @@ class Disagreements:
         columns: By word, the columns of `traces` that are held against each other.
         words: One row per word: ``word``, ``columns``, ``n_traces`` (with at least two values), ``n_differ``,
             ``mean_spread`` (largest less smallest value).
+        numbers: One row per word and column: ``word``, ``column``, ``n_scored`` (traces that have a value), ``mean``,
+            in the order of the words, largest mean first.
         traces: One row per trace on which some word's numbers differ, most disagreement first: ``trace_id``,
             ``case_id``, ``disagreement`` (the spreads added up), a column per word with its spread, every number, and
             ``why``, a list of sentences.
@@ -38,6 +40,7 @@ class Disagreements:
 
     columns: dict[str, list[str]]
     words: pl.DataFrame
+    numbers: pl.DataFrame
     traces: pl.DataFrame
 
 
@@ -63,9 +66,9 @@ def disagreements(run: Run) -> Disagreements:
             where=str(run.folder),
             hint=f'name dialects in the suite, [match] dialects = ["{next(iter(DIALECTS))}", …], and rescore it',
         )
-    numbers = list(dict.fromkeys(name for names in by_word.values() for name in names))
+    wanted = list(dict.fromkeys(name for names in by_word.values() for name in names))
     refused = [name for name in there if name.endswith(f"{MARK}{REFUSED}")]
-    traces = run.read("traces", list(dict.fromkeys([*NEEDED, *numbers, *refused])))
+    traces = run.read("traces", list(dict.fromkeys([*NEEDED, *wanted, *refused])))
     spreads = [
         (pl.max_horizontal(names) - pl.min_horizontal(names)).alias(f"spread_{word}") for word, names in by_word.items()
     ]
@@ -76,7 +79,9 @@ def disagreements(run: Run) -> Disagreements:
     apart = whole.filter(pl.col("disagreement") > 0).sort(
         ["disagreement", "trace_id"], descending=[True, False], maintain_order=True
     )
-    return Disagreements(by_word, words.sort(["n_differ", "mean_spread"], descending=True, maintain_order=True), apart)
+    words = words.sort(["n_differ", "mean_spread"], descending=True, maintain_order=True)
+    numbers = pl.concat([_numbers(word, by_word[word], whole) for word in words["word"]])
+    return Disagreements(by_word, words, numbers, apart)
 
 
 def _columns(word: str, there: list[str]) -> list[str]:
@@ -99,6 +104,17 @@ def _word(word: str, names: list[str], whole: pl.DataFrame) -> dict[str, object]
     return {"word": word, "columns": len(names), "n_traces": spread.len(), "n_differ": n, "mean_spread": spread.mean()}
 
 
+def _numbers(word: str, names: list[str], whole: pl.DataFrame) -> pl.DataFrame:
+    """The columns of a word with their means."""
+    import polars as pl
+
+    numbers = [(word, name, whole[name].count(), whole[name].mean()) for name in names]
+    frame = pl.DataFrame(
+        numbers, {"word": pl.String, "column": pl.String, "n_scored": pl.Int64, "mean": pl.Float64}, orient="row"
+    )
+    return frame.sort("mean", descending=True, nulls_last=True, maintain_order=True)
+
+
 def reasons(row: dict[str, object]) -> list[str]:
     """Why libraries may disagree on a trace, from what is known of it.
 
@@ -119,14 +135,18 @@ def reasons(row: dict[str, object]) -> list[str]:
         said.append("nothing is expected: some libraries refuse, others give 0 or 1")
     elif row.get("n_calls") == 0:
         said.append("nothing was called")
-    if many("n_partial_optimal"):
-        said.append("right tools with other arguments: names agree where arguments do not")
-    if many("n_missing_optimal"):
-        said.append("expected calls are missing: a verdict is 0 where a share is not, and A ⊆ E still holds")
-    if many("n_extra_optimal"):
-        said.append("calls beyond the expected ones: precision and A ⊆ E see them, recall and E ⊆ A do not")
-    if many("n_identical_repeats"):
-        said.append("calls repeat: sets do not see it, multisets and positions do")
+    if n := many("n_partial_optimal"):
+        said.append(f"{counted(n, 'right tool')} with other arguments: names agree where arguments do not")
+    if n := many("n_missing_optimal"):
+        said.append(
+            f"{counted(n, 'expected call')} missing: a verdict is 0 where a share is not, and A ⊆ E still holds"
+        )
+    if n := many("n_extra_optimal"):
+        said.append(
+            f"{counted(n, 'call')} beyond the expected ones: precision and A ⊆ E see them, recall and E ⊆ A do not"
+        )
+    if n := many("n_identical_repeats"):
+        said.append(f"{counted(n, 'repeated call')}: sets do not see repeats, multisets and positions do")
     if row.get("any_order") == 1 and row.get("in_order") == 0:
         said.append("the order differs")
     said += [f"{name.partition(MARK)[0]} refuses: {text}" for name, text in _refusals(row)]
