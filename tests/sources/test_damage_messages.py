@@ -28,7 +28,7 @@ def test_every_record_is_accounted_for(tmp_path, format):
     path.write_bytes(data)
     rows = {row["trace_id"]: row for row in read(path, name)["traces"]}
     same = 0
-    for _ in range(12):
+    for _ in range(5):
         path.write_bytes(damaged(random_, data))
         got = read(path, name, block_size=random_.choice([64, 1 << 20]))
         assert got["n_records"] == len(got["traces"]) + got["n_blank"] + len(got["rejects"])
@@ -37,7 +37,7 @@ def test_every_record_is_accounted_for(tmp_path, format):
             if known is not None and known["record_hi"] == row["record_hi"]:
                 same += 1
                 assert {**row, "trace": 0, "line": 0} == {**known, "trace": 0, "line": 0}
-    assert same > 12
+    assert same > 5
 
 
 def kept(found):
@@ -58,7 +58,7 @@ def test_every_line_of_a_session_is_accounted_for(tmp_path, format):
     untouched = kept(read(tmp_path, format))
     assert untouched
     n_good = len(good.splitlines())
-    for _ in range(8):
+    for _ in range(4):
         broken = damaged(random_, data.encode())
         (tmp_path / "bad.jsonl").write_bytes(broken)
         got = read(tmp_path, format, block_size=random_.choice([64, 1 << 20]))

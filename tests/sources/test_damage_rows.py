@@ -79,31 +79,3 @@ def test_interleaved_reordered_and_repeated_records_change_nothing(tmp_path, for
     assert got["n_merged"] == 2 if format != "langfuse" or form == "langfuse rows" else got["n_merged"] > 2
     assert not got["rejects"]
     assert by_trace(got) == before
-
-
-def test_real_files_may_be_damaged(shared, tmp_path):
-    random_ = random.Random(8)
-    names = (
-        "langsmith_gen/langsmith_runs_langgraph.jsonl",
-        "langsmith/langsmith_py_wrap_openai_.json",
-        "langfuse/pydantic-ai-tools-2025-12-04.trace.json",
-        "langfuse_chatml/claude-agent-2025-12-22.chatml.json",
-        "mlflow/mlflow_trace_v3.json",
-        "openai_agents/native_trace_export.jsonl",
-        "deepeval_traces/test_run_sample.json",
-        "deepeval_traces/test-openai__expected_tool_call_flow_response.json",
-    )
-    for name in names:
-        path = shared / "samples" / name
-        format = read_format(path)
-        for _ in range(2):
-            copy = tmp_path / path.name
-            copy.write_bytes(damaged(random_, path.read_bytes()))
-            got = read(copy, format, block_size=random_.choice([1 << 20, 9000]))
-            assert got["n_records"] >= len(got["traces"]) + got["n_blank"] + len(got["rejects"])
-
-
-def read_format(path):
-    from tracelens.sources.detect import open_input
-
-    return open_input(path).format_name

@@ -91,9 +91,13 @@ class CallTable:
         digests = np.array([_file_digest(file) for file in inputs], np.uint64).reshape(-1, 2)
 
         def batches(columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
-            for file in files:
-                some = [name for name in columns if name in file.schema_arrow.names]
-                yield from file.iter_batches(batch_size=1 << 16, columns=some)
+            for file, parquet in zip(inputs, files, strict=True):
+                some = [name for name in columns if name in parquet.schema_arrow.names]
+                try:
+                    yield from parquet.iter_batches(batch_size=1 << 16, columns=some)
+                except (pa.ArrowException, OSError) as error:
+                    why = f"is no readable Parquet file: {error}"
+                    raise InputError(why, where=file.where, hint="write it again") from error
 
         for file, parquet in zip(inputs, files, strict=True):
             check_schema(parquet.schema_arrow, str(file.path))
