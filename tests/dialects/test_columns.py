@@ -109,6 +109,21 @@ def test_the_same_bytes_after_a_run_that_broke_off(tmp_path, monkeypatch):
         assert len({(run / f"{name}.parquet").read_bytes() for run in runs}) == 1
 
 
+def test_matchers_are_nothing_that_a_library_knows(tmp_path):
+    wanted = [call("f", a={"$any": True})]
+    lines = [trace("t", [call("f", a=1)], wanted), trace("text", [{"name": "f", "arguments": '{"a": 1}'}], wanted)]
+    for row in score(tmp_path, lines, ALL).traces.to_dicts():
+        assert row["accuracy_optimal"] == 1
+        assert (row["article__strict"], row["strands__exact_match_scorer"]) == (1, 1)
+        for name in (
+            "vertex__trajectory_recall",
+            "agentevals__trajectory_subset_match",
+            "futureagi__tool_call_accuracy",
+        ):
+            assert row[name] is None, name
+        assert "expected arguments hold a matcher" in row["futureagi__refused"]
+
+
 def test_text_null_and_nothing_stay_apart_in_a_rescore(tmp_path):
     given = [call("f"), {"name": "f", "arguments": None}, *({"name": "f", "arguments": t} for t in ("", "null", "{}"))]
     lines = [trace(str(n), [one], [call("f")]) for n, one in enumerate([{"name": "f"}, *given])]

@@ -24,6 +24,7 @@ B1 = npt.NDArray[np.bool_]
 I64 = npt.NDArray[np.int64]
 
 NOT_CAPTURED = "arguments_not_captured"
+MATCHER = "expected arguments hold a matcher, which the library does not know"
 MALFORMED = "malformed call: it has no name"
 
 
@@ -79,13 +80,16 @@ class _Told:
             found = metric.formula(view, **params)
             slow = view.doubtful | _unlike(lists, dialect.reading, looked=view.looked)
         except ExoticError:
-            n, view.looked = lists.units.shape[0], True
+            n, view.looked, view.compared = lists.units.shape[0], True, True
             found = (
                 Verdicts(np.zeros(n + 1, np.int64), np.zeros(0, np.uint8)) if metric.shape == "verdicts" else [0] * n
             )
             slow = np.ones(n, np.bool_)
         if view.looked:
             view.refuse(lists.uncaptured, NOT_CAPTURED)
+        if view.compared:
+            view.doubtful &= ~lists.with_matchers
+            view.refuse(lists.with_matchers, MATCHER)
         values = found.texts() if isinstance(found, Verdicts) else np.asarray(found, np.float64).copy()
         values = _asked(lists, request, metric, np.flatnonzero(slow & (view.refused < 0)), values, view)
         return cls(metric, _nulled(values, view.refused >= 0), view.refused, view.reasons)

@@ -17,6 +17,7 @@ from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality
 from tracelens.kernels.distinct import FREE, enter_texts
 from tracelens.run.dialects.keys import Keys, keys_of
+from tracelens.run.relations import with_matchers
 
 KINDS = {"none": 0, "null": 1, "apart": 2, "fails": 3}
 """Number of what a call without arguments is taken for, see `Reading.missing`."""
@@ -133,6 +134,11 @@ class Lists:
         """bool[units]: those with arguments that are no JSON."""
         bad = (self.arguments.state == S_INVALID) & ~self._loose
         return self.either(bad[self.a.row], bad[self.e.row])
+
+    @cached_property
+    def with_matchers(self) -> B1:
+        """bool[units]: those with expected arguments that hold a matcher."""
+        return self.some(with_matchers(self.arguments)[self.e.row], "e")
 
     @cached_property
     def _loose(self) -> B1:

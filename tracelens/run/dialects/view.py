@@ -117,6 +117,7 @@ class BulkView:
         reasons: Why the library refuses, by code.
         refused: int32[units], code of the reason, -1 for none.
         looked: Whether arguments were looked at.
+        compared: Whether expected ones were.
         doubtful: bool[units], those that the reference has to look at: what it compares is no object.
     """
 
@@ -124,7 +125,7 @@ class BulkView:
         self._lists, self._dialect, self._schema_errors = lists, dialect, schema_errors
         self.reasons: list[str] = []
         self.refused = np.full(lists.units.shape[0], -1, np.int32)
-        self.looked = False
+        self.looked = self.compared = False
         self.doubtful = np.zeros(lists.units.shape[0], np.bool_)
 
     def _with(self, lists: Lists) -> BulkView:
@@ -134,11 +135,12 @@ class BulkView:
         view.__dict__["_parent"] = self
         return view
 
-    def _look(self, equality: Equality | None = None) -> Lists:
-        """The lists, for somebody who looks at arguments."""
+    def _look(self, equality: Equality | None = None, *, compare: bool = True) -> Lists:
+        """The lists, for somebody who looks at arguments, or compares them with expected ones."""
         view: BulkView | None = self
         while view is not None:
-            view.looked, view = True, view.__dict__.get("_parent")
+            view.looked, view.compared = True, view.compared or compare
+            view = view.__dict__.get("_parent")
         lists = self._lists
         if self._dialect.reading.text == "keeps" and equality is not Equality.FOLDED:
             self.doubtful |= lists.with_text
@@ -304,7 +306,7 @@ class BulkView:
 
     def unlike_calls(self, equality: Equality) -> I64:
         """Overlap of names without repeated calls."""
-        lists = self._look()
+        lists = self._look(compare=False)
         code, _ = lists.call_codes(equality, self._dialect.reading)
         first = np.empty(int(lists.n.sum()), np.bool_)
         seen = np.zeros(1 + int(code.max(initial=-1)), np.int64)

@@ -1,6 +1,6 @@
 """tau2-bench: results (simulations with the tasks they ran), and task files, which are references.
 
-A simulation is a trace; ``task_id`` is its case, reward, trial and seed become tags. The golden actions of its task
+A simulation is a trace; ``task_id`` is its case, reward, its parts (``reward.ACTION`` …), trial and seed become tags. The golden actions of its task
 are its reference, those of the assistant alone. Calls that the simulated user makes are not the agent's: they are left
 out and counted. An action with ``compare_args`` is compared in those arguments only: the others may be anything, or
 be missing. A task file holds no run: its tasks are traces whose calls were not recorded, so that `tracelens init` takes
@@ -36,10 +36,12 @@ from tracelens.projection import (
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import (
+    Scores,
     column_tags,
     encode,
     expected_rows,
     joined,
+    json_texts,
     origin,
     put_together,
     tags_of,
@@ -142,6 +144,7 @@ class Tau2Results(NestedSource):
                         "messages": "messages",
                     },
                     rows=[
+                        Row("part", "reward_info.reward_breakdown.*"),
                         Row(
                             "message",
                             "messages[*]",
@@ -159,7 +162,7 @@ class Tau2Results(NestedSource):
                                     },
                                 ),
                             ],
-                        )
+                        ),
                     ],
                 ),
                 Row("task", "tasks[*]", {"id": "id", "actions": "evaluation_criteria.actions"}, [ACTIONS]),
@@ -210,7 +213,9 @@ class Tau2Results(NestedSource):
             **trace_names(records, pc.coalesce(run.text("id", STRING, NUMBER), _by_trial(run, case))),
             case_id=case,
             started_at=run.time("started_at"),
-            tags=tags_of(n, *column_tags(run, "reward", "trial", "seed", "termination_reason")),
+            tags=tags_of(
+                n, *column_tags(run, "reward", "trial", "seed", "termination_reason"), _parts(records.found["part"])
+            ),
             has_calls=np.ones(n, np.bool_),
             final_answer=last_said(
                 message.parent[said], turn[said], asked, n, lambda rows: content.take(pa.array(said[rows]))
@@ -225,6 +230,12 @@ class Tau2Results(NestedSource):
         spans = step_spans(steps, at_steps(speaking, asked.at), calls, n)
         remarks = [Remark(OF_USER, left_out, records.place(0))] if left_out else []
         return Tables(traces, calls, _expected(records, task, which, n), remarks=remarks, spans=spans)
+
+
+def _parts(part: Found) -> Scores:
+    """What the reward is the product of, as tags."""
+    names = [f"reward.{name}" for name in part.text("@key").to_pylist()]
+    return part.parent.tolist(), names, json_texts(part, "@")
 
 
 def _by_trial(run: Found, case: pa.Array) -> pa.Array:
