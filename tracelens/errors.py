@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,10 @@ class InputError(TraceLensError):
     exit_code = 3
 
 
+class NothingScoredError(InputError):
+    """An input that was read to its end and gave no trace to score."""
+
+
 class StoreError(TraceLensError):
     """A results folder that cannot be read or written."""
 
@@ -89,9 +94,33 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     Example:
         >>> did_you_mean("subest", ["subset", "strict"])
         "did you mean 'subset'?"
+        >>> did_you_mean("title", ["suite"])
+        ''
     """
-    near = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
-    return f"did you mean {near[0]!r}?" if near else ""
+    near = difflib.get_close_matches(name, list(known), n=5, cutoff=0.5)
+    good = next((each for each in near if _alike(name.casefold(), each.casefold())), None)
+    return f"did you mean {good!r}?" if good is not None else ""
+
+
+def _alike(name: str, other: str) -> bool:
+    """Whether one is a slip of the other, holds it, or shares a word with it."""
+    short, long = sorted((name, other), key=len)
+    if len(short) > 2 and (long.startswith(short) or (len(short) > 3 and short in long)):
+        return True
+    words = [{word for word in re.split(r"[\W_]+", each) if len(word) > 3} for each in (name, other)]
+    return bool(words[0] & words[1]) or _slips(name, other) <= max(1, len(short) // 3)
+
+
+def _slips(name: str, other: str) -> int:
+    """How many letters must be put in, left out, changed or swapped with their neighbours."""
+    before, row = list[int](), list(range(len(other) + 1))
+    for i, letter in enumerate(name, start=1):
+        older, before, row = before, row, [i]
+        for j, wanted in enumerate(other, start=1):
+            row.append(min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (letter != wanted)))
+            if i > 1 and j > 1 and letter == other[j - 2] and name[i - 2] == wanted:
+                row[j] = min(row[j], older[j - 2] + 1)
+    return row[-1]
 
 
 def counted(n: int, noun: str, plural: str = "") -> str:

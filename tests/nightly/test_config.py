@@ -30,7 +30,7 @@ def test_every_problem_is_told():
         Config.of(wrong)
     for words in (
         "inputs: unknown key, did you mean 'input'?", "quiet_minutes: should be a number, not a str",
-        "hold_minutes: should be at least 0", "sample: should be a text", "alerts.dais: unknown key", "input: is missing",
+        "hold_minutes: should be between 0 and 1,000,000", "sample: should be a text", "alerts.dais: unknown key", "input: is missing",
         "out: is missing", "alerts.by: 'colour' is neither",
     ):  # fmt: skip
         assert words in told.value.message

@@ -19,7 +19,7 @@ import tracelens as tl
 from tests.report.traffic import FIRST, SUITE, traffic, write
 from tracelens.cli import main
 from tracelens.errors import InputError, StoreError
-from tracelens.nightly import Config, nightly, take
+from tracelens.nightly import Config, nightly, places, take
 from tracelens.nightly import deliver as post
 from tracelens.nightly import job as job_module
 from tracelens.nightly.alerts import alerts_of
@@ -151,31 +151,39 @@ def test_a_trace_in_several_files_is_held_until_all_of_them_are_quiet(place, roo
 
 
 class Objects:
-    """As much of a file system of fsspec as is used: objects by path."""
+    """As much of a file system of fsspec as is used: the files of a folder as objects by key."""
 
     def __init__(self, folder):
         self.folder = folder
+
+    def invalidate_cache(self):
+        pass
 
     def find(self, base, *, detail):
         assert detail
         found = {path: path.stat() for path in sorted(self.folder.rglob("*.jsonl"))}
         return {
             f"{base}/{path.relative_to(self.folder)}": {
-                "size": status.st_size, "LastModified": datetime.fromtimestamp(status.st_mtime, UTC)
+                "size": status.st_size, "LastModified": datetime.fromtimestamp(status.st_mtime, UTC), "type": "file"
             }
             for path, status in found.items()
         }  # fmt: skip
 
-    def get_file(self, path, to):
-        Path(to).write_bytes((self.folder / Path(path).relative_to("bucket/traces")).read_bytes())
+    def cat_file(self, path, start, end):
+        return (self.folder / Path(path).relative_to("bucket/traces")).read_bytes()[start:end]
+
+
+def fake_bucket(monkeypatch, folder):
+    """The address of the files of a folder."""
+    core = types.SimpleNamespace(url_to_fs=lambda source: (Objects(folder), source.partition("://")[2]))
+    monkeypatch.setitem(sys.modules, "fsspec", types.SimpleNamespace(core=core))
+    return "s3://bucket/traces"
 
 
 def test_a_bucket_is_read_like_a_folder(place, monkeypatch):
-    core = types.SimpleNamespace(url_to_fs=lambda source: (Objects(place / "far"), source.partition("://")[2]))
-    monkeypatch.setitem(sys.modules, "fsspec", types.SimpleNamespace(core=core))
+    job = config(place, input=fake_bucket(monkeypatch, place / "far"))
     put(place / "far", "a/one.jsonl", DAYS[0])
     put(place / "far", "two.jsonl", DAYS[1], age_minutes=1)
-    job = config(place, input="s3://bucket/traces")
     assert nightly(job, now=NOW).taken.n_writing == 1
     assert ids(place) == every(DAYS[0])
     assert nightly(job, now=NOW + timedelta(hours=1)).taken.n_files == 1
@@ -257,7 +265,7 @@ class Killed(BaseException):
 
 
 def killed_at(monkeypatch, step, *, before):
-    """Let the process end at the n-th change of the disk that counts: a rename, or the file that completes a run."""
+    """Let the process end at the n-th change of the disk that counts: a copy of an object, or a rename."""
     count = [0]
 
     def watched(original):
@@ -274,6 +282,7 @@ def killed_at(monkeypatch, step, *, before):
 
     monkeypatch.setattr(os, "replace", watched(os.replace))
     monkeypatch.setattr(Path, "rename", watched(Path.rename))
+    monkeypatch.setattr(places, "fill", watched(places.fill))
     return count
 
 
@@ -282,20 +291,20 @@ def test_killed_at_any_change_of_the_disk_nothing_is_lost_or_doubled(place, monk
         folder = place / name
         put(folder / "in", "a.jsonl", DAYS[0][:8])
         put(folder / "in", "b.jsonl", DAYS[1][:8])
-        return folder
+        return folder, config(folder, input=fake_bucket(monkeypatch, folder / "in"))
 
-    whole = fresh("whole")
+    whole, job = fresh("whole")
     with monkeypatch.context() as patch:
         count = killed_at(patch, -1, before=True)
-        nightly(config(whole), now=NOW)
-    assert count[0] >= 5  # list of files, run, list of files, page, numbers, alerts
+        nightly(job, now=NOW)
+    assert count[0] >= 7  # two copies, run, list of files, page, numbers, alerts
     for step, before in [*((step, True) for step in range(1, count[0] + 1)), (count[0], False)]:
-        folder = fresh(f"{step}-{before}")
+        folder, job = fresh(f"{step}-{before}")
         with monkeypatch.context() as patch:
             killed_at(patch, step, before=before)
             with pytest.raises(Killed):
-                nightly(config(folder), now=NOW)
-        nightly(config(folder), now=NOW)
+                nightly(job, now=NOW)
+        nightly(job, now=NOW)
         assert ids(folder) == every(DAYS[0][:8], DAYS[1][:8]), (step, before)
         assert files_of(folder) == files_of(whole), (step, before)
 

@@ -48,6 +48,8 @@ def _lines(of: Outcome) -> list[Line]:
         for number, noun in ((taken.n_writing, "file still being written"), (taken.n_held, "trace held"))
         if number
     ]
+    left += [f"{counted(taken.n_known, 'trace')} taken before"] if taken.n_known else []
+    left += [] if taken.n_there else ["there is no file in the input"]
     lines: list[Line] = [
         [
             ("Taken  ", "dim"),

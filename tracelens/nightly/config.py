@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from tracelens.errors import UsageError, did_you_mean, shown_type
+from tracelens.report import zone_of
+from tracelens.selection import Selection
+from tracelens.sources.detect import source_named
+from tracelens.sources.reading.remote import is_remote
 
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -119,7 +123,7 @@ class Config:
             name: base / _expanded(top[name], where) for name in ("out", "suite", "reports") if name in top
         }
         source = _expanded(top["input"], where)
-        top["input"] = source if "://" in source else str(base / source)
+        top["input"] = source if is_remote(source) else str(base / source)
         return cls(**(top | paths), alerts=Alerts(**inner))
 
 
@@ -134,7 +138,7 @@ def _checked(kind: Any, values: Mapping[str, Any], prefix: str, problems: list[s
     good: dict[str, Any] = {}
     for name, value in values.items():
         if name not in known:
-            hint = did_you_mean(name, known)
+            hint = _elsewhere(name, prefix) or did_you_mean(name, known)
             problems.append(f"{prefix}{name}: unknown key{f', {hint}' if hint else ''}")
             continue
         default = known[name].default
@@ -151,18 +155,49 @@ def _checked(kind: Any, values: Mapping[str, Any], prefix: str, problems: list[s
     return good
 
 
+def _elsewhere(name: str, prefix: str) -> str:
+    """Where a key of the other table belongs."""
+    other, place = (Config, "above [alerts]") if prefix else (Alerts, "under [alerts]")
+    return f"it belongs {place}" if name in {each.name for each in fields(other)} else ""
+
+
+_BETWEEN = {
+    "quiet_minutes": (0, 1_000_000),
+    "hold_minutes": (0, 1_000_000),
+    "alerts.days": (1, 3_660),
+    "alerts.least": (2, 1_000_000_000),
+    "alerts.sigmas": (1, 100),
+}
+"""Least and greatest value of numbers."""
+
+
 def _limits(values: Mapping[str, Any]) -> list[str]:
-    """Numbers that make no sense, and dimensions that do not exist."""
-    least = {"quiet_minutes": 0, "hold_minutes": 0, "alerts.days": 1, "alerts.least": 2, "alerts.sigmas": 1}
+    """Numbers that make no sense, and dimensions and time zones that do not exist."""
     wrong = [
-        f"{name}: should be at least {low}" for name, low in least.items() if name in values and not values[name] >= low
+        f"{name}: should be between {low} and {high:,}"
+        for name, (low, high) in _BETWEEN.items()
+        if name in values and not low <= values[name] <= high
     ]
+    wrong += [f"{name}: is empty" for name in ("input", "out", "suite", "reports") if values.get(name) == ""]
     strange = [
         name
         for name in values.get("alerts.by", ())
         if name not in {"tool", "agent"} and not (name.startswith("tag:") and len(name) > 4)
     ]
-    return [*wrong, *(f"alerts.by: {name!r} is neither tool, agent nor tag:NAME" for name in strange)]
+    wrong += [f"alerts.by: {name!r} is neither tool, agent nor tag:NAME" for name in strange]
+    checks: dict[str, Callable[[Any], Any]] = {"timezone": zone_of, "sample": Selection.of, "format": _format}
+    for name in checks.keys() & values.keys():
+        try:
+            checks[name](values[name])
+        except UsageError as error:
+            wrong.append(f"{name}: {error.message}{f', {error.hint}' if error.hint.startswith('did you') else ''}")
+    return sorted(wrong)
+
+
+def _format(name: str) -> None:
+    """Refuse a name that no format has."""
+    if name != "auto":
+        source_named(name)
 
 
 def _expanded(text: str, where: str) -> str:

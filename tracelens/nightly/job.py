@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import orjson
 
@@ -16,7 +15,7 @@ from tracelens.nightly.alerts import alerts_of, unreadable_alerts
 from tracelens.nightly.config import Config, webhook_of
 from tracelens.nightly.deliver import deliver
 from tracelens.nightly.take import Taken, take
-from tracelens.report import BY, measure, put, subject, write_reports
+from tracelens.report import BY, measure, put, subject, write_reports, zone_of
 from tracelens.store import list_runs
 from tracelens.store.locks import alone
 
@@ -69,7 +68,7 @@ def nightly(config: Config, *, day: date | None = None, now: datetime | None = N
     address = webhook_of(config)  # what is wrong with it should be known before the work
     at = time.time_ns() if now is None else int(now.timestamp() * 1_000_000) * 1000
     moment = datetime.fromtimestamp(at / 1e9, UTC)
-    chosen = day or (moment.astimezone(ZoneInfo(config.timezone)) - timedelta(days=1)).date()
+    chosen = day or (moment.astimezone(zone_of(config.timezone)) - timedelta(days=1)).date()
     with alone(config.state / "job.lock"):
         taken = take(config, at)
         alerts, files = _report(config, chosen, taken)

@@ -18,11 +18,14 @@ import pyarrow as pa
 from tracelens import columns
 from tracelens.errors import StoreError
 from tracelens.kernels.digest import hash_rows
-from tracelens.nightly.places import Entry
+from tracelens.nightly.places import Entry, Mark
 from tracelens.report import put
 from tracelens.store import Run, list_runs
 
 U64 = npt.NDArray[np.uint64]
+
+Reject = tuple[str, int, str, str | None]
+"""Source, line, reason and text of a record that was rejected; secrets are masked."""
 
 KEY = "nightly"
 """Where ``run.json`` says what a nightly run took."""
@@ -40,7 +43,7 @@ class Ledger:
         self._path = state / "files.json"
         self.runs = _runs(results)
         kept = _kept(self._path)
-        self.done: dict[str, list[int]] = dict(kept)
+        self.done: dict[str, Mark] = dict(kept)
         for run in self.runs:  # oldest first, so that the newest word about a file counts
             self.done.update(run.info.get(KEY, {}).get("done", {}))
         if self.done != kept:
@@ -50,16 +53,16 @@ class Ledger:
         """Whether every trace of the file as it is now was taken."""
         return self.done.get(entry.name) == entry.mark
 
-    def rejected(self, names: Iterable[str]) -> frozenset[tuple[str, int]]:
-        """The places of records in these files that earlier runs have rejected."""
+    def rejected(self, names: Iterable[str]) -> frozenset[Reject]:
+        """What earlier runs have rejected of these files."""
         wanted = list(names)
-        found: set[tuple[str, int]] = set()
+        found: set[Reject] = set()
         for run in self.runs:
-            rows = run.read("rejects", ["source", "line"])
+            rows = run.read("rejects", ["source", "line", "reason", "text"])
             found.update(rows.filter(rows["source"].is_in(wanted)).iter_rows())
         return frozenset(found)
 
-    def finish(self, done: Mapping[str, list[int]]) -> None:
+    def finish(self, done: Mapping[str, Mark]) -> None:
         """Note files as done."""
         self.done.update(done)
         self.save()

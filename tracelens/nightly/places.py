@@ -5,13 +5,16 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
-from tracelens.errors import InputError
-from tracelens.sources.reading.files import is_readable
+from tracelens.errors import InputError, StoreError
+from tracelens.sources.reading.files import File, is_readable
+from tracelens.sources.reading.remote import AT_ONCE, Remote, fill, is_remote, list_remote
+
+Mark = list[int | str]
+"""What tells a changed file from the same one, as JSON values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,62 +23,79 @@ class Entry:
 
     Attributes:
         name: Its path below the root.
-        size: Bytes.
-        changed: When it was changed last, in nanoseconds since 1970.
+        size: Bytes; -1 where a store does not say.
+        changed: When it was changed last, in nanoseconds since 1970; 0 where a store does not say.
+        at: Where it is.
     """
 
     name: str
     size: int
     changed: int
+    at: Path | Remote = field(repr=False)
 
     @property
-    def mark(self) -> list[int]:
+    def mark(self) -> Mark:
         """What tells a changed file from the same one."""
-        return [self.size, self.changed]
+        version = self.at.version if isinstance(self.at, Remote) else ""
+        return [self.size, self.changed, version] if version else [self.size, self.changed]
 
 
 def list_entries(source: str) -> list[Entry]:
     """The files that are there now, by name.
 
     Args:
-        source: Folder, glob or address of a bucket.
+        source: File, folder, glob or address of a bucket.
 
     Raises:
         InputError: The folder is not there, or the bucket cannot be reached.
     """
-    return sorted(_bucket(source) if "://" in source else _local(source), key=lambda each: each.name)
+    return sorted(_remote(source) if is_remote(source) else _local(source), key=lambda each: each.name)
 
 
-def fetch(source: str, entries: Sequence[Entry], spool: Path) -> Path:
-    """The root below which the files of these names can be read.
+def fetch(entries: Sequence[Entry], spool: Path) -> tuple[list[File], dict[str, str]]:
+    """The files, those of a bucket copied.
 
     Args:
-        source: Where they come from.
         entries: The files wanted.
-        spool: An empty folder, to which objects of a bucket are copied.
+        spool: An empty folder, to which objects of a bucket are copied. They get names of our own: the key of an object
+            may be no name of a file, or one that leads out of the folder.
 
     Returns:
-        The folder itself, or the spool.
+        Files in order, and why others cannot be copied, by name.
 
     Raises:
-        InputError: An object cannot be copied.
+        StoreError: Nothing can be copied to the spool.
     """
-    if "://" not in source:
-        return root_of(source)
-    system, base = _system(source)
-    for entry in entries:
-        to = spool / entry.name
-        to.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            system.get_file(f"{base}/{entry.name}", str(to))
-        except OSError as error:
-            raise InputError(f"cannot be copied: {error}", where=entry.name) from error
-    return spool
+    local = [File(each.at, each.name) for each in entries if isinstance(each.at, Path)]
+    far = [(each.name, each.at, spool / f"{n:06d}") for n, each in enumerate(entries) if isinstance(each.at, Remote)]
+    if not far:
+        return local, {}
+    try:
+        spool.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot write here ({error.strerror})", where=str(spool)) from error
+    with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="tracelens-copy") as pool:
+        problems = list(pool.map(_copied, [at for _, at, _ in far], [path for *_, path in far]))
+    told = zip(far, problems, strict=True)
+    why = {name: problem for (name, _, _), problem in told if problem}
+    return [File(path, name, None, at.address) for name, at, path in far if name not in why], why
+
+
+def _copied(file: Remote, path: Path) -> str:
+    """Copy a file; why it cannot be copied, or nothing."""
+    try:
+        with path.open("wb") as copy:
+            fill(copy, file)
+    except InputError as error:
+        return error.message
+    except OSError as error:
+        return f"cannot be copied: {error.strerror}"
+    return ""
 
 
 def root_of(source: str) -> Path:
     """The folder below which a local source lies: itself, or the part of a glob before its first pattern."""
-    if not glob.has_magic(source):
+    if not glob.has_magic(source) or Path(source).exists():
         path = Path(source)
         return path.parent if path.is_file() else path
     parts = Path(source).parts
@@ -84,64 +104,42 @@ def root_of(source: str) -> Path:
 
 
 def _local(source: str) -> list[Entry]:
-    """Files of a folder or glob."""
+    """Files of a folder or glob; whoever names one, or a pattern, means it whatever its suffix."""
     root = root_of(source)
     if not root.is_dir():
         raise InputError("no such folder", where=str(root), hint="check the key input of the nightly job")
-    if glob.has_magic(source):
-        paths = [Path(name) for name in glob.glob(source, recursive=True)]  # noqa: PTH207  may be absolute
+    if Path(source).is_dir():
+        paths = [path for path in _below(root) if is_readable(path)]
+    elif Path(source).is_file():
+        paths = [Path(source)]
     else:
-        paths = [Path(source)] if Path(source).is_file() else list(root.rglob("*"))
+        paths = [Path(name) for name in glob.glob(source, recursive=True)]  # noqa: PTH207  may be absolute
     found = []
     for path in paths:
-        if is_readable(path):
-            try:
-                status = path.stat()
-            except OSError:  # gone since it was listed
-                continue
-            if os.path.isfile(path):  # noqa: PTH113  follows what stat followed
-                found.append(Entry(path.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns))
+        try:
+            status = path.stat()
+        except OSError:  # gone since it was listed
+            continue
+        if os.path.isfile(path):  # noqa: PTH113  follows what stat followed
+            found.append(Entry(path.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns, path))
     return found
 
 
-def _bucket(source: str) -> list[Entry]:
+def _below(root: Path) -> list[Path]:
+    """All that lies below a folder.
+
+    Raises:
+        InputError: A folder cannot be looked into: what is in it would be left out without a word.
+    """
+
+    def refuse(error: OSError) -> None:
+        where = str(error.filename or root)
+        raise InputError(f"cannot be listed ({error.strerror})", where=where, hint="allow the job to read the folder")
+
+    return [Path(folder, name) for folder, _, names in os.walk(root, onerror=refuse) for name in names]
+
+
+def _remote(source: str) -> list[Entry]:
     """Objects of a bucket."""
-    system, base = _system(source)
-    try:
-        objects: dict[str, dict[str, Any]] = system.find(base, detail=True)
-    except OSError as error:
-        raise InputError(f"the bucket cannot be listed: {error}", where=source.partition("://")[0]) from error
-    found = []
-    for path, facts in objects.items():
-        name = path.removeprefix(base).lstrip("/")
-        if is_readable(Path(name)):
-            found.append(Entry(name, int(facts["size"] or 0), _changed(facts)))
-    return found
-
-
-def _system(source: str) -> tuple[Any, str]:
-    """The file system of a bucket, and the path of the source in it."""
-    try:
-        import fsspec
-    except ImportError as error:
-        hint = "install the extra `cloud`, or copy the bucket to a folder first"
-        raise InputError("reading a bucket needs fsspec", where=source.partition("://")[0], hint=hint) from error
-    try:
-        system, base = fsspec.core.url_to_fs(source)
-    except (ValueError, ImportError, OSError) as error:
-        raise InputError(f"the bucket cannot be reached: {error}", where=source.partition("://")[0]) from error
-    return system, str(base).rstrip("/")
-
-
-def _changed(facts: dict[str, Any]) -> int:
-    """When an object was changed; file systems call it by different names."""
-    for name in ("LastModified", "last_modified", "updated", "mtime", "created"):
-        at = facts.get(name)
-        if isinstance(at, datetime):
-            aware = at if at.tzinfo else at.replace(tzinfo=UTC)
-            return int(aware.timestamp() * 1_000_000) * 1000
-        if isinstance(at, int | float):
-            return int(at * 1_000_000) * 1000
-        if isinstance(at, str):
-            return int(datetime.fromisoformat(at).timestamp() * 1_000_000) * 1000
-    return 0
+    found = list_remote(source, lambda name: is_readable(Path(name)))
+    return [Entry(name, -1 if each.size is None else each.size, each.changed, each) for name, each in found.items()]

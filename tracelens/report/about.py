@@ -76,14 +76,17 @@ def subject(
         timezone: In which days begin.
 
     Raises:
-        UsageError: The days are in the wrong order, or the zone is not known.
+        UsageError: The days are in the wrong order or at the end of the calendar, or the zone is not known.
         StoreError: No results folder, or no such run.
     """
-    zone = _zone(timezone)
+    zone = zone_of(timezone)
     if since is None and until is None:
         return _whole(results, run, base, timezone)
     if since is not None and until is not None and until < since:
         raise UsageError(f"the last day, {until}, is before the first, {since}", hint="swap --since and --until")
+    for day in filter(None, (since, until)):
+        if not 1000 <= day.year <= 9000:  # a calendar has an end, and there are days before and after this one
+            raise UsageError(f"{day} is too far away", hint="give a day on which traces may have started")
     runs = [open_run(results, run)] if run is not None else list_runs(results)
     folders = tuple(each.folder for each in runs)
     start = None if since is None else _midnight(since, zone)
@@ -147,7 +150,12 @@ def _midnight(day: date, zone: ZoneInfo) -> datetime:
     return datetime.combine(day, time(), zone).astimezone(UTC)
 
 
-def _zone(name: str) -> ZoneInfo:
+def zone_of(name: str) -> ZoneInfo:
+    """The time zone of that name.
+
+    Raises:
+        UsageError: There is none.
+    """
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens.columns import Batch
-from tracelens.errors import InputError, counted
+from tracelens.errors import NothingScoredError, counted
 from tracelens.run.batch import Scored, score_batch
 from tracelens.run.checks import Held
 from tracelens.run.duplicates import Duplicates
@@ -153,19 +153,19 @@ def _unusable(plan: Plan) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=polars_schema("findings", without=["run_id"]), orient="row")
 
 
-def _nothing(opened: Opened, tally: Tally) -> InputError:
+def _nothing(opened: Opened, tally: Tally) -> NothingScoredError:
     """The error for an input without a single trace."""
     where = ", ".join(opened.names[:3]) or "the table"
     if tally.n_left_out:
         message = f"no trace is selected: {tally.why_left_out()}"
-        return InputError(message, where=where, hint="choose a larger sample, a longer time or other tags")
+        return NothingScoredError(message, where=where, hint="choose a larger sample, a longer time or other tags")
     if tally.n_rejects:
         message = (
             f"no trace could be read; {counted(tally.n_rejects, 'record')} rejected, the first: {tally.first_reject}"
         )
     else:
         message = "no trace in the input"
-    return InputError(
+    return NothingScoredError(
         message, where=where, hint=f"read as {opened.format_name} ({opened.explanation}); or name its format"
     )
 

@@ -181,7 +181,21 @@ def open_input(
             (),
             lambda: ((table.parse, block) for block in table.memory_blocks(source, options)),
         )
-    files = find_files(_with_samples(source), input_root)
+    return open_files(find_files(_with_samples(source), input_root), format, block_size=block_size)
+
+
+def open_files(files: Sequence[File], format: str = "auto", *, block_size: int = BLOCK) -> Opened:
+    """The same for files that were found already.
+
+    Args:
+        files: The files.
+        format: Name of a format, or ``auto``.
+        block_size: Bytes of a block.
+
+    Raises:
+        InputError: A file's format is not known.
+        UsageError: No such format.
+    """
     if format != "auto":
         chosen = [source_named(format)] * len(files)
         heads = [next(heads_of(file)) for file in files]

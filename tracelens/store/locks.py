@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tracelens.errors import StoreError
+
 SUFFIX = ".lock"
 
 
@@ -48,9 +50,15 @@ def alone(path: Path) -> Iterator[None]:
 
     Args:
         path: The lock, a file that stays.
+
+    Raises:
+        StoreError: The lock cannot be made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    file = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        file = os.open(path, os.O_CREAT | os.O_RDWR, 0o644)
+    except OSError as error:
+        raise StoreError(f"cannot write here ({error.strerror})", where=str(path.parent)) from error
     try:
         _lock(file, wait=True)
         yield

@@ -14,7 +14,9 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from glob import has_magic
+from itertools import takewhile
 from pathlib import PurePosixPath
 from typing import IO, Any, TypeVar
 from urllib.parse import urlsplit
@@ -51,6 +53,8 @@ class Remote:
         size: Bytes, None where the store does not say.
         address: How it is called in messages, without credentials.
         folder: The folder that was asked for; empty where none was.
+        changed: When it was changed last, in nanoseconds since 1970; 0 where the store does not say.
+        version: What tells one content of it from another, such as an ETag; empty where the store does not say.
     """
 
     store: Any
@@ -58,6 +62,8 @@ class Remote:
     size: int | None
     address: str
     folder: str = ""
+    changed: int = 0
+    version: str = ""
 
 
 def is_remote(part: str) -> bool:
@@ -91,27 +97,78 @@ def find_remote(part: str, readable: Callable[[str], bool]) -> list[Remote]:
         InputError: The store cannot be reached or does not know the file, or fsspec is not there.
     """
     store, path = _store(part)
-    protocol = f"{part.partition('://')[0]}://" if "://" in part else ""
-
-    def made(name: str, about: dict[str, Any], folder: str = "") -> Remote:
-        size = about.get("size")
-        shown = name if "://" in name else f"{protocol}{name}"
-        return Remote(store, name, size if isinstance(size, int) else None, plain(shown), folder)
-
     if has_magic(path):
         matches = _asked(part, lambda: store.glob(path, detail=True))
-        found = [made(name, about) for name, about in sorted(matches.items()) if about.get("type") != "directory"]
+        found = _files(store, part, matches)
         if not found:
             raise InputError("no file matches", where=plain(part), hint="check the pattern, and quote it in a shell")
         return found
     about = _asked(part, lambda: store.info(path))
     if about.get("type") != "directory":
-        return [made(path, about)]
+        return _files(store, part, {path: about})
     inside = _asked(part, lambda: store.find(path, detail=True))
-    found = [made(name, each, path) for name, each in sorted(inside.items()) if readable(PurePosixPath(name).name)]
+    found = [each for each in _files(store, part, inside, path) if readable(PurePosixPath(each.path).name)]
     if not found:
         raise InputError("no file in this folder that can be read", where=plain(part), hint="name a file, or a glob")
     return found
+
+
+def list_remote(part: str, readable: Callable[[str], bool]) -> dict[str, Remote]:
+    """The same, where no file is no error, by names that do not depend on which files are there.
+
+    Args:
+        part: The address.
+        readable: Says of a name in a folder whether it may be read.
+
+    Returns:
+        Files by their name below the folder, or below the part of a glob before its first pattern.
+
+    Raises:
+        InputError: The store cannot be reached, or has no such bucket.
+    """
+    store, path = _store(part)
+    pattern = has_magic(path)
+    listed = _asked(part, lambda: store.glob(path, detail=True) if pattern else store.find(path, detail=True))
+    root = "/".join(takewhile(lambda piece: not has_magic(piece), path.split("/"))) if pattern else path.rstrip("/")
+    for alone in [path for path, about in listed.items() if not about]:
+        listed[alone] = _asked(part, lambda path=alone: store.info(path))  # type: ignore[misc]  some do not say of a file
+    found = {}
+    for file in _files(store, part, listed):
+        name = file.path.removeprefix(root).removeprefix("/") or PurePosixPath(file.path).name
+        if pattern or file.path == root or readable(PurePosixPath(name).name):
+            found[plain(name) if "://" in file.path else name] = file
+    return found
+
+
+def _files(store: Any, part: str, listed: dict[str, dict[str, Any]], folder: str = "") -> list[Remote]:
+    """What a store lists, less its folders."""
+    protocol = f"{part.partition('://')[0]}://" if "://" in part else ""
+    found = []
+    for path, about in sorted(listed.items()):
+        if about.get("type") == "directory" or path.endswith("/"):
+            continue
+        size = about.get("size")
+        shown = plain(path if "://" in path else f"{protocol}{path}")
+        version = next((str(about[key]) for key in ("ETag", "etag", "md5Hash", "content_md5") if about.get(key)), "")
+        size = size if isinstance(size, int) else None
+        found.append(Remote(store, path, size, shown, folder, _changed(about), version))
+    return found
+
+
+def _changed(about: dict[str, Any]) -> int:
+    """When a file was changed; stores call it by different names."""
+    for name in ("LastModified", "last_modified", "updated", "mtime", "created"):
+        at = about.get(name)
+        try:
+            moment = datetime.fromisoformat(at) if isinstance(at, str) else at
+        except ValueError:
+            continue
+        if isinstance(moment, datetime):
+            aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+            return int(aware.timestamp() * 1_000_000) * 1000
+        if isinstance(moment, int | float):
+            return int(moment * 1_000_000) * 1000
+    return 0
 
 
 def _store(part: str) -> tuple[Any, str]:
@@ -180,13 +237,26 @@ def copies(files: list[Remote]) -> Iterator[IO[bytes]]:
 def _copy(file: Remote) -> IO[bytes]:
     copy = tempfile.NamedTemporaryFile(prefix="tracelens-")  # noqa: SIM115  it stays as long as the file is needed
     try:
+        fill(copy, file)
+        copy.file.close()  # the copy stays; were it left open, many files would be too many
+    except BaseException:
+        copy.close()
+        raise
+    return copy
+
+
+def fill(copy: IO[bytes], file: Remote) -> None:
+    """Write the bytes of a remote file to a local one.
+
+    Raises:
+        InputError: It cannot be read, or the copy cannot be written.
+    """
+    try:
         for part in _ranges(file) if file.size is not None else _stream(file):
             copy.write(part)
         copy.flush()
     except OSError as error:
-        copy.close()
         raise InputError(f"cannot be copied: {error.strerror or error}", where=file.address) from error
-    return copy
 
 
 def _ranges(file: Remote) -> Iterator[bytes]:
