@@ -47,13 +47,14 @@ SELECT
     run_id,                                                               -- run_id: run the row belongs to
     n_traces,                                                             -- n_traces: traces, each of which would be a judge call without the rungs
     n_judge,                                                              -- n_judge: traces that need the judge
-    n_traces - n_judge AS n_avoided,                                      -- n_avoided: judge calls saved
-    n_avoided / nullif(n_traces, 0) AS share_avoided,                     -- share_avoided: n_avoided over n_traces (0..1); null: a run without traces
+    n_questions,                                                          -- n_questions: questions that the suite asks a judge
+    CASE WHEN n_questions > 0 THEN n_traces - n_judge END AS n_avoided,   -- n_avoided: judge calls saved; null: the suite asks a judge nothing, so there is nothing to save
+    n_avoided / nullif(n_traces, 0) AS share_avoided,                     -- share_avoided: n_avoided over n_traces (0..1); null: a run without traces, or the suite asks nothing
     tl_tokens(bytes) AS tokens_per_call,                                  -- tokens_per_call: mean size of a judge call, estimated (tokens); null: a run without traces
     n_judge * tokens_per_call AS tokens_needed,                           -- tokens_needed: of the calls that are needed, estimated (tokens); null: a run without traces
-    n_avoided * tokens_per_call AS tokens_avoided,                        -- tokens_avoided: of the calls saved, estimated (tokens); null: a run without traces
+    n_avoided * tokens_per_call AS tokens_avoided,                        -- tokens_avoided: of the calls saved, estimated (tokens); null: a run without traces, or the suite asks nothing
     tokens_needed / 1000.0 * price AS cost_needed,                        -- cost_needed: price of the calls that are needed, estimated (currency of the suite); null: the suite gives no price
-    tokens_avoided / 1000.0 * price AS cost_avoided,                      -- cost_avoided: price of the calls saved, estimated (currency of the suite); null: the suite gives no price
+    tokens_avoided / 1000.0 * price AS cost_avoided,                      -- cost_avoided: price of the calls saved, estimated (currency of the suite); null: the suite gives no price, or asks nothing
     n_answered,                                                           -- n_answered: traces with a usable answer of the judge
     n_judge - n_answered AS n_pending,                                    -- n_pending: traces that still need one
     n_answers,                                                            -- n_answers: answers that came in, unusable and repeated ones too

@@ -1,6 +1,7 @@
 """The judge's queue and the answers that come back."""
 
 import json
+import re
 
 import pytest
 
@@ -8,6 +9,7 @@ from tests.store.fake_run import frame
 from tracelens.cli import main
 from tracelens.errors import InputError, StoreError, UsageError
 from tracelens.judge import FORMS, read_answers, write_queue
+from tracelens.judge.answers import _row
 from tracelens.judge.items import custom_id, items
 from tracelens.judge.prompt import Prompts
 from tracelens.judge.queue import Layout
@@ -111,7 +113,9 @@ def test_requests_of_providers(run, tmp_path):
     requests = json.loads((tmp_path / "a.json").read_text())["requests"]
     assert [sorted(each) for each in requests] == [["custom_id", "params"]] * 3
     assert sorted(requests[0]["params"]) == ["max_tokens", "messages", "model", "system"]
-    assert len(custom_id("f" * 16, "x" * 1000)) <= 64
+    names = [custom_id("f" * 16, text) for text in ("x" * 1000, "a b", "a\nb", "\N{SNOWMAN}", "")]
+    assert len({*names}) == 5
+    assert all(re.fullmatch(r"[a-zA-Z0-9_-]{1,64}", name) for name in names)
     assert (FORMS["openai"].most, FORMS["openai"].bytes) == (50_000, 200_000_000)
     assert (FORMS["anthropic"].most, FORMS["anthropic"].bytes) == (100_000, 256_000_000)
 
@@ -224,6 +228,40 @@ def test_partial_repeated_and_malformed_answers(run, tmp_path):
         read_answers(run, tmp_path / "absent.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("answer", "found"),
+    [
+        (openai("a", 'Seen {x}. {"q": 1} So {"verdict": "pass", "reason": "{}"} {"done": 1}'), "pass"),
+        (openai("a", '{"verdict": "pass", "reason": "\\ud800"}', error=None), "pass"),
+        (openai("a", None), "the answer has no text"),
+        (openai("a", None) | {"response": {"body": {"choices": [{"message": {"content": None, "refusal": "I won't"}}]}}},
+         "the answer has no text: I won't"),
+        (openai("a", "", response=None, error={"code": "batch_expired", "message": "\ud800"}), "the request failed: {"),
+        (openai("a", "", response={"status_code": 429, "body": {"error": {"code": "rate"}}}), "the request failed: {"),
+        (openai("a", "", response={"status_code": 200, "body": [1]}), "the answer has no message"),
+        (openai("a", '{"verdict": ["pass"]}'), '["pass"] is no verdict'),
+        (openai("a", "{" * 5000), "the answer holds no JSON object"),
+        (anthropic("a", "x") | {"result": {"type": "succeeded", "message": "pass"}}, "the answer has no text"),
+        (anthropic("a", "x") | {"result": {"type": "succeeded", "message": {"content": 5, "stop_reason": "refusal"}}},
+         "the answer has no text: refusal"),
+        (anthropic("a", "x") | {"result": {"type": "succeeded", "message": {"content": [{"type": "text", "text": 5}]}}},
+         "the answer has no text"),
+        (anthropic("a", kind="canceled"), "the request canceled"),
+        (anthropic("a", kind="expired"), "the request expired"),
+        (anthropic("a") | {"result": None}, "the request failed"),
+        ({"trace_id": "a", "verdict": None, "cost": 10**400, "input_tokens": 2**62}, "the answer says no verdict"),
+        ({"trace_id": "a", "verdict": "pass", "cost": 10**400, "input_tokens": 2**62, "judge": {"a": 1}}, "pass"),
+        ({"trace_id": "a", "verdict": {"x": "y" * 900}, "reason": "\ud800"}, '{"x": "y'),
+    ],
+)  # fmt: skip
+def test_answers_of_every_kind_are_kept(answer, found):
+    row = _row(json.loads(json.dumps(answer)), 0.5)
+    assert (row["verdict"] or row["problem"]).startswith(found)
+    assert (row["cost"] or 0) < 1e15
+    for text in (row["problem"], row["reason"], row["judge"]):
+        assert text is None or text.encode()
+
+
 def test_verdicts_go_where_their_run_goes(run, tmp_path):
     read_answers(run, answers(tmp_path, {"trace_id": "a", "verdict": "pass", "reason": TOKEN}))
     copy_run(run, tmp_path / "copy")
@@ -238,11 +276,19 @@ def test_verdicts_go_where_their_run_goes(run, tmp_path):
 
 def test_a_run_without_questions_has_an_empty_queue(tmp_path, capsys):
     with RunWriter(tmp_path) as writer:
+        writer.write("runs", frame("runs", {"n_traces": 0}))
         folder = writer.commit("ab", {})
     assert list(items(open_run(folder))) == []
     assert write_queue(open_run(folder), tmp_path / "q.jsonl").files == ()
     assert main(["queue", str(tmp_path), "--out", str(tmp_path / "q.jsonl")]) == 0
-    assert "nothing was written" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert "nothing was written: the suite of the run asks a judge nothing; add `questions" in told
+    assert "avoided" not in told
+    with connect(tmp_path) as duck:
+        (row,) = duck.execute(
+            "SELECT n_avoided, share_avoided, tokens_avoided, cost_avoided FROM judge_savings"
+        ).fetchall()
+    assert row == (None, None, None, None)
 
 
 def test_the_commands(run, tmp_path, capsys):

@@ -59,9 +59,10 @@ def queue(
         print(safe(str(file)))
     left = f", {made.n_answered:,} have an answer" if made.n_answered else ""
     say(f"{counted(made.n_traces, 'trace')} for the judge{left}; about {-(-made.n_bytes // 4):,} tokens to read")
-    say(_avoided(saved))
+    if saved.get("n_questions"):
+        say(_avoided(saved))
     if not (made.n_traces or made.n_answered or made.too_large):
-        say("nothing was written: no trace passed every rung of a suite with `[judge] questions`")
+        say(_nothing(saved))
     for trace_id in made.too_large[:_SHOWN]:
         say(f"left out, larger than a file of {form} may be: {trace_id}")
     if len(made.too_large) > _SHOWN:
@@ -116,10 +117,18 @@ def _saved(folder: Path) -> dict[str, Any]:
     return rows[0] if rows else {}
 
 
+def _nothing(saved: dict[str, Any]) -> str:
+    """Why there is nothing to write."""
+    if saved.get("n_questions"):
+        return "nothing was written: no trace passed every rung"
+    add = 'add `questions = ["…"]` under `[judge]` and run `tracelens rescore`'
+    return f"nothing was written: the suite of the run asks a judge nothing; {add}"
+
+
 def _avoided(saved: dict[str, Any]) -> str:
     """What the rungs saved, as a sentence."""
-    if not saved:
-        return "nothing is known of the run's judge calls"
+    if not saved.get("n_questions"):
+        return "the suite of the run asks a judge nothing, so no judge call is saved"
     text = f"{saved['n_avoided']:,} of {counted(saved['n_traces'], 'judge call')} avoided"
     if saved["tokens_avoided"]:
         text += f", about {saved['tokens_avoided']:,} tokens"

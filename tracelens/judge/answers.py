@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +21,11 @@ _WORDS = {
     **dict.fromkeys(("fail", "failed", "no", "false", "bad"), "fail"),
     **dict.fromkeys(("unclear", "unknown", "unsure", "undecided"), "unclear"),
 }
-_OBJECT = re.compile(r"\{.*\}", re.DOTALL)
+_DECODER = json.JSONDecoder()
+_TRIES = 100
+"""Braces in an answer at which an object is looked for."""
+_MOST = 10**15
+"""Tokens and cost from which on a number is none that can be meant, and sums would run over."""
 _LONGEST = 10_000
 """Characters of a reason that are kept."""
 
@@ -142,7 +145,7 @@ def _row(answer: dict[str, Any], price: float | None) -> dict[str, Any]:
         verdict = _verdict(said.get("verdict", said.get("pass", said.get("passed"))))
     except _UnusableError as error:
         said, told, verdict = {}, _told(answer), None
-        problem: str | None = str(error)
+        problem = _text(str(error))
     else:
         problem = None
     tokens = [_count(told.get(name)) for name in ("input_tokens", "output_tokens")]
@@ -197,36 +200,56 @@ def _content(answer: dict[str, Any]) -> str:
     if isinstance(result, dict):
         if result.get("type") != "succeeded":
             raise _UnusableError(f"the request {result.get('type')}: {_short(result.get('error'))}")
-        blocks = (result.get("message") or {}).get("content")
-        texts = [each.get("text", "") for each in blocks or [] if isinstance(each, dict) and each.get("type") == "text"]
+        message = result.get("message")
+        blocks = message.get("content") if isinstance(message, dict) else None
+        texts = [
+            each["text"]
+            for each in (blocks if isinstance(blocks, list) else ())
+            if isinstance(each, dict) and each.get("type") == "text" and isinstance(each.get("text"), str)
+        ]
+        if not texts:
+            raise _UnusableError(f"the answer has no text{_stopped(message)}")
         return "".join(texts)
     response = answer.get("response")
     if answer.get("error") is not None or not isinstance(response, dict) or response.get("status_code", 200) != 200:
         raise _UnusableError(f"the request failed: {_short(answer.get('error') or response)}")
     try:
-        content = response["body"]["choices"][0]["message"]["content"]
+        message = response["body"]["choices"][0]["message"]
+        content = message["content"]
     except (KeyError, IndexError, TypeError):
         raise _UnusableError("the answer has no message") from None
     if not isinstance(content, str):
-        raise _UnusableError("the answer has no text")
+        raise _UnusableError(f"the answer has no text{_stopped(message)}")
     return content
 
 
+def _stopped(message: Any) -> str:
+    """Why a judge said nothing, where the provider says so."""
+    found = (message.get("refusal") or message.get("stop_reason")) if isinstance(message, dict) else None
+    return f": {_short(found)}" if found else ""
+
+
 def _parsed(text: str) -> dict[str, Any]:
-    """The JSON object in a judge's text, whatever stands around it."""
-    for candidate in _candidates(text):
+    """The JSON object in a judge's text, whatever stands around it: the last one with a verdict, else the last one."""
+    found = list(_objects(text))
+    if not found:
+        raise _UnusableError(f"the answer holds no JSON object: {_short(text)}")
+    return next((each for each in reversed(found) if "verdict" in each), found[-1])
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """The outermost JSON objects in a text."""
+    at, tries = text.find("{"), 0
+    while at >= 0 and tries < _TRIES:
+        tries += 1
         try:
-            found = json.loads(candidate)
+            value, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            continue
-        if isinstance(found, dict):
-            return found
-    raise _UnusableError(f"the answer holds no JSON object: {_short(text)}")
-
-
-def _candidates(text: str) -> Iterator[str]:
-    yield text
-    yield from (found[0] for found in [_OBJECT.search(text)] if found is not None)
+            end = at + 1
+        else:
+            if isinstance(value, dict):
+                yield value
+        at = text.find("{", end)
 
 
 def _verdict(value: Any) -> str:
@@ -253,9 +276,9 @@ def _text(value: Any) -> str | None:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**63 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST else None
 
 
 def _amount(value: Any) -> float | None:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < float("inf")
+    good = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < _MOST
     return float(value) if good else None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tracelens.rungs.safety import mask
+from tracelens.rungs.safety import mask_series
 from tracelens.store.replay import Following, frames
 
 if TYPE_CHECKING:
@@ -18,8 +17,7 @@ if TYPE_CHECKING:
 
 _TRACE = ("trace_id", "case_id", "session_id", "agent", "final_answer")
 _CALL = ("call_index", "tool", "agent", "depth", "status", "arguments", "result", "error")
-_BATCH = 4_096
-_SHORT = 200
+_BATCH = 512
 
 
 @dataclass(frozen=True)
@@ -100,34 +98,30 @@ def _items(
     """The items of a batch."""
     import polars as pl
 
+    mine = pl.DataFrame({"trace": wanted}, schema={"trace": rows.schema["trace"]})
     chosen = expected.filter(pl.col("chosen"), pl.col("expected_index") >= 0)
-    calls_by, expected_by = _by_trace(calls, wanted, _CALL), _by_trace(chosen, wanted, ("tool", "arguments"))
-    for row in rows.filter(pl.col("trace").is_in(wanted)).select("trace", *_TRACE).iter_rows(named=True):
-        number = row.pop("trace")
-        trace = {name: _safe(value) for name, value in row.items()}
-        identity = custom_id(run_id, row["trace_id"])
+    calls_by, expected_by = _by_trace(calls, mine, _CALL), _by_trace(chosen, mine, ("tool", "arguments"))
+    traces = rows.join(mine, on="trace", how="semi", maintain_order="left")
+    ids = [custom_id(run_id, trace_id) for trace_id in traces["trace_id"].to_list()]
+    columns = [_masked(traces[name]).to_list() for name in _TRACE]
+    for identity, number, *values in zip(ids, traces["trace"].to_list(), *columns, strict=True):
+        trace = dict(zip(_TRACE, values, strict=True))
         yield Item(identity, trace, questions, calls_by.get(number, []), expected_by.get(number, []))
 
 
-def _by_trace(rows: pl.DataFrame, wanted: list[int], columns: tuple[str, ...]) -> dict[int, list[dict[str, Any]]]:
-    """Rows by number of their trace, without what is null, secrets masked."""
-    import polars as pl
-
+def _by_trace(rows: pl.DataFrame, mine: pl.DataFrame, columns: tuple[str, ...]) -> dict[int, list[dict[str, Any]]]:
+    """Rows by number of their trace, without what is null."""
     found: dict[int, list[dict[str, Any]]] = {}
-    for row in rows.filter(pl.col("trace").is_in(wanted)).select("trace", *columns).iter_rows(named=True):
-        number = row.pop("trace")
-        found.setdefault(number, []).append({key: _safe(value) for key, value in row.items() if value is not None})
+    some = rows.select("trace", *columns).join(mine, on="trace", how="semi", maintain_order="left")
+    lists = [_masked(some[name]).to_list() for name in columns]
+    for number, *values in zip(some["trace"].to_list(), *lists, strict=True):
+        row = {name: value for name, value in zip(columns, values, strict=True) if value is not None}
+        found.setdefault(number, []).append(row)
     return found
 
 
-def _safe(value: Any) -> Any:
+def _masked(values: pl.Series) -> pl.Series:
     """Texts with their secrets masked, also where the suite has no such pack: they leave the house."""
-    if not isinstance(value, str):
-        return value
-    return _masked(value) if len(value) <= _SHORT else mask(value)
+    import polars as pl
 
-
-@lru_cache(maxsize=50_000)
-def _masked(text: str) -> str:
-    """The same for short texts, which come again and again: names, statuses, small results."""
-    return mask(text)
+    return values if values.dtype.is_numeric() else mask_series(values.cast(pl.String))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import orjson
 
 from tracelens.errors import StoreError, UsageError, counted
 from tracelens.judge.items import Item, items
@@ -157,7 +158,7 @@ class _Files:
 
     def add(self, item: Item, prompt: str, prompts: Prompts) -> None:
         layout = self._layout
-        line = json.dumps(layout.request(item, prompt, prompts), ensure_ascii=False).encode("utf-8", "backslashreplace")
+        line = orjson.dumps(layout.request(item, prompt, prompts))
         frame = len(layout.head) + len(layout.tail)
         if layout.bytes is not None and len(line) + frame > layout.bytes:
             self.too_large.append(item.trace["trace_id"])
@@ -175,7 +176,7 @@ class _Files:
         self._bytes_here += len(line)
         self._n_here += 1
         self.n += 1
-        self.n_bytes += len(prompt.encode("utf-8", "replace")) + len(prompts.system)
+        self.n_bytes += len(prompt.encode()) + len(prompts.system.encode())
 
     def _next(self) -> None:
         self._finish()

@@ -106,7 +106,7 @@ SAFETY = """
     GROUP BY code, tool ORDER BY n_traces_with_effect DESC, n_traces DESC, code, tool
 """
 
-JUDGE = "SELECT * REPLACE (round(cost_needed, 6) AS cost_needed, round(cost_avoided, 6) AS cost_avoided) FROM judge_savings WHERE run_id = 'head'"
+JUDGE = "SELECT * REPLACE (round(cost_needed, 6) AS cost_needed, round(cost_avoided, 6) AS cost_avoided) FROM judge_savings WHERE run_id = 'head' AND n_questions > 0"
 
 VERDICTS = """
     SELECT verdict, count(*) AS n_traces, CAST(sum(n_answers) AS BIGINT) AS n_answers, favg(agreement) AS agreement,
