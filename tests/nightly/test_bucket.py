@@ -1,6 +1,8 @@
 """The nightly job on a bucket: against a local server that speaks S3."""
 
+import gc
 import sys
+import warnings
 from datetime import UTC, datetime, timedelta
 
 import fsspec
@@ -61,6 +63,10 @@ def far(request):
 
         yield made
         server.stop()
+        type(store).clear_instance_cache()  # others have servers of their own
+        with warnings.catch_warnings():  # s3fs leaves its connections to the garbage collector
+            warnings.simplefilter("ignore")
+            gc.collect()
 
 
 @pytest.fixture

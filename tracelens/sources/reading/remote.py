@@ -130,8 +130,8 @@ def list_remote(part: str, readable: Callable[[str], bool]) -> dict[str, Remote]
     pattern = has_magic(path)
     listed = _asked(part, lambda: store.glob(path, detail=True) if pattern else store.find(path, detail=True))
     root = "/".join(takewhile(lambda piece: not has_magic(piece), path.split("/"))) if pattern else path.rstrip("/")
-    for alone in [path for path, about in listed.items() if not about]:
-        listed[alone] = _asked(part, lambda path=alone: store.info(path))  # type: ignore[misc]  some do not say of a file
+    if listed.get(path) == {}:  # some stores list a file that is named without saying anything of it
+        listed[path] = _asked(part, lambda: store.info(path))
     found = {}
     for file in _files(store, part, listed):
         name = file.path.removeprefix(root).removeprefix("/") or PurePosixPath(file.path).name
