@@ -235,6 +235,68 @@ def test_nothing_at_all(place):
         nightly(config(place, input="nowhere"), now=NOW)
 
 
+def test_what_the_job_writes_is_not_taken(place):
+    put(place / "in", "a.jsonl", DAYS[0][:3])
+    job = Config.of({"input": "in", "out": "in/results", "quiet_minutes": 0}, base=place)
+    assert nightly(job, now=NOW).taken.n_there == 1
+    again = nightly(job, now=NOW + timedelta(days=9))
+    assert (again.taken.n_there, again.taken.n_files, again.alerts) == (1, 0, [])
+
+
+def test_odd_names_and_times(place):
+    """Names that are no text, links that lead nowhere, a time in the future: each is taken or told."""
+    for row, name in enumerate(("a\x1b[31m.jsonl", os.fsdecode(b"bad\xff.jsonl"))):
+        put(place / "in", name, [DAYS[0][row]])
+    (place / "in" / "gone.jsonl").symlink_to("nowhere")
+    (place / "in" / "folder.jsonl").mkdir()
+    os.mkfifo(place / "in" / "pipe.jsonl")
+    put(place / "in", "later.jsonl", DAYS[1], age_minutes=-3000)
+    outcome = nightly(config(place), now=NOW)
+    assert ids(place) == every(DAYS[0][:2])
+    assert list(outcome.alerts[0]["files"]) == ["later.jsonl"]
+    assert "in the future" in outcome.alerts[0]["message"]
+    assert nightly(config(place), now=NOW).taken.n_files == 0
+    assert nightly(config(place), now=NOW + timedelta(days=3)).taken.n_files == 1
+
+
+def test_a_file_that_breaks_while_it_is_read_is_told_and_tried_again(place, monkeypatch):
+    for name in "abc":
+        put(place / "in", f"{name}.jsonl", [DAYS[0]["abc".index(name)]])
+    parse = take.Sieve._parsed
+
+    def breaking(sieve, of, block):
+        batch = parse(sieve, of, block)
+        if batch.traces.num_rows and batch.traces["source"][0].as_py() == "b.jsonl":
+            raise InputError("cannot be read: gone", where=str(place / "in" / "b.jsonl"))
+        return batch
+
+    with monkeypatch.context() as patch:
+        patch.setattr(take.Sieve, "_parsed", breaking)
+        outcome = nightly(config(place), now=NOW)
+    assert outcome.alerts[0]["files"] == {"b.jsonl": "cannot be read: gone"}
+    assert ids(place) == every([DAYS[0][0], DAYS[0][2]])
+    assert nightly(config(place), now=NOW).taken.n_files == 1
+    assert ids(place) == every(DAYS[0][:3])
+
+
+def test_new_rejects_without_a_new_trace_are_told_until_a_run_holds_them(place):
+    path = put(place / "in", "a.jsonl", DAYS[0][:2])
+    job = config(place)
+    nightly(job, now=NOW)
+    with path.open("ab") as file:
+        file.write(b"{broken\n")
+    os.utime(path, (NOW.timestamp() - 3000,) * 2)
+    for _ in range(2):
+        outcome = nightly(job, now=NOW)
+        assert [alert["files"] for alert in outcome.alerts] == [
+            {"a.jsonl": "has records that cannot be read, and no new trace"}
+        ]
+    put(place / "in", "b.jsonl", DAYS[1][:1])
+    assert nightly(job, now=NOW).alerts == []
+    assert [run.rows["rejects"] for run in list_runs(place / "out")] == [0, 1]
+    assert nightly(job, now=NOW).taken.n_files == 0
+
+
 def test_a_sample_is_the_same_every_night(place):
     job = config(place, sample="30%")
     put(place / "in", "a.jsonl", DAYS[0])

@@ -44,11 +44,14 @@ def _lines(of: Outcome) -> list[Line]:
     taken = of.taken
     what = f"run {taken.run.name}" if taken.run else "no new trace"
     left = [
-        counted(number, noun)
-        for number, noun in ((taken.n_writing, "file still being written"), (taken.n_held, "trace held"))
+        counted(number, noun, nouns)
+        for number, noun, nouns in (
+            (taken.n_writing, "file still being written", "files still being written"),
+            (taken.n_held, "trace held", "traces held"),
+            (taken.n_known, "trace taken before", "traces taken before"),
+        )
         if number
     ]
-    left += [f"{counted(taken.n_known, 'trace')} taken before"] if taken.n_known else []
     left += [] if taken.n_there else ["there is no file in the input"]
     lines: list[Line] = [
         [

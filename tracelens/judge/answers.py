@@ -120,7 +120,8 @@ def _rows(
             continue
         trace_id = _trace_id(answer, judged, known)
         if trace_id is None:
-            strangers[number] = "names no trace of this run's queue"
+            an_array = "is an array: write one answer a line"
+            strangers[number] = an_array if isinstance(answer, list) else "names no trace of this run's queue"
             continue
         row = {"trace_id": trace_id, "batch": batch, "line": number, **_row(answer, price)}
         repeated += row["verdict"] is not None and trace_id in had

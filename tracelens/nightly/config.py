@@ -73,6 +73,16 @@ class Config:
         """Folder of what the job remembers; all of it can be made again from the store."""
         return self.out / "nightly"
 
+    @property
+    def pages(self) -> Path:
+        """Folder for the reports of the days."""
+        return self.reports or self.out / "reports"
+
+    @property
+    def written(self) -> tuple[Path, ...]:
+        """Folders of what the job itself writes: they may lie in its input."""
+        return (self.state, self.pages, self.out / "runs", self.out / "verdicts")
+
     @classmethod
     def load(cls, path: str | Path) -> Config:
         """Read the file; relative paths are relative to it.

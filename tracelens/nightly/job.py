@@ -79,7 +79,6 @@ def nightly(config: Config, *, day: date | None = None, now: datetime | None = N
 def _report(config: Config, day: date, taken: Taken) -> tuple[list[dict[str, Any]], list[Path]]:
     """Write the report and the alerts of a day; both follow from the store alone."""
     alerts = unreadable_alerts(taken.unreadable, day)
-    folder = config.reports or config.out / "reports"
     try:
         list_runs(config.out)
     except StoreError:  # nothing was ever taken
@@ -89,8 +88,8 @@ def _report(config: Config, day: date, taken: Taken) -> tuple[list[dict[str, Any
     numbers = measure(about, by=tuple(dict.fromkeys((*settings.by, *BY))))
     alerts += alerts_of(numbers, about, settings)
     numbers = replace(numbers, tables={**numbers.tables, "alerts": alerts})
-    path = folder / f"{day.isoformat()}.html"
+    path = config.pages / f"{day.isoformat()}.html"
     files = write_reports(numbers, html=path, json=path.with_suffix(".json"))
     content = orjson.dumps(alerts, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
-    files.append(put(folder / f"{day.isoformat()}.alerts.json", content))
+    files.append(put(config.pages / f"{day.isoformat()}.alerts.json", content))
     return alerts, files

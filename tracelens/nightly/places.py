@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tracelens.errors import InputError, StoreError
-from tracelens.sources.reading.files import File, is_readable
+from tracelens.sources.reading.files import File, is_readable, name_of
 from tracelens.sources.reading.remote import AT_ONCE, Remote, fill, is_remote, list_remote
 
 Mark = list[int | str]
@@ -40,16 +40,28 @@ class Entry:
         return [self.size, self.changed, version] if version else [self.size, self.changed]
 
 
-def list_entries(source: str) -> list[Entry]:
+def list_entries(source: str, own: Sequence[Path] = ()) -> list[Entry]:
     """The files that are there now, by name.
 
     Args:
         source: File, folder, glob or address of a bucket.
+        own: Folders of what the job itself writes, which it must not take.
 
     Raises:
         InputError: The folder is not there, or the bucket cannot be reached.
     """
-    return sorted(_remote(source) if is_remote(source) else _local(source), key=lambda each: each.name)
+    found = _remote(source) if is_remote(source) else _others(_local(source), root_of(source), own)
+    return sorted(found, key=lambda each: each.name)
+
+
+def _others(found: list[Entry], root: Path, own: Sequence[Path]) -> list[Entry]:
+    """The files that lie in none of the job's own folders."""
+    top = root.resolve()
+    mine = [folder.resolve() for folder in own]
+    if not any(folder.is_relative_to(top) for folder in mine):
+        return found
+    real = [(each, (top / each.name).resolve()) for each in found]
+    return [each for each, path in real if not any(path.is_relative_to(folder) for folder in mine)]
 
 
 def fetch(entries: Sequence[Entry], spool: Path) -> tuple[list[File], dict[str, str]]:
@@ -121,7 +133,7 @@ def _local(source: str) -> list[Entry]:
         except OSError:  # gone since it was listed
             continue
         if os.path.isfile(path):  # noqa: PTH113  follows what stat followed
-            found.append(Entry(path.relative_to(root).as_posix(), status.st_size, status.st_mtime_ns, path))
+            found.append(Entry(name_of(path.relative_to(root)), status.st_size, status.st_mtime_ns, path))
     return found
 
 

@@ -75,7 +75,7 @@ def take(config: Config, now: int) -> Taken:
     """
     suite = Suite.default() if config.suite is None else Suite.load(config.suite)
     ledger = Ledger(config.state, config.out)
-    there = list_entries(config.input)
+    there = list_entries(config.input, config.written)
     new = [each for each in there if not ledger.is_done(each)]
     quiet = [each for each in new if now - each.changed >= config.quiet_minutes * MINUTE]
     early = {each.name: _AHEAD for each in new if each.changed - now > DAY}

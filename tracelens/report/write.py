@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -70,7 +71,8 @@ def put(path: Path, content: bytes) -> Path:
         partial.write_bytes(content)
         os.replace(partial, path)  # noqa: PTH105  replaces on every system
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # where nothing can be written, nothing can be removed
+            partial.unlink()
         raise StoreError(f"cannot write here ({error.strerror})", where=str(path), hint="give another path") from error
     return path
 

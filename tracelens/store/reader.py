@@ -103,6 +103,8 @@ def open_run(path: str | Path, run: str | None = None) -> Run:
         return Run(folders[-1], run_info(folders[-1]))
     if not isinstance(run, str):
         raise UsageError(f"the run is given as {shown_type(run)}", hint="give the id of the run, or its beginning")
+    if not run:
+        raise UsageError("the id of the run is empty", hint="give an id or its beginning; without one it is the latest")
     found = [each for each in folders if each.name.startswith(run)]
     if len(found) != 1:
         known = ", ".join(each.name for each in folders[-5:])

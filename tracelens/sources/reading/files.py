@@ -109,7 +109,7 @@ def _copied(part: str) -> File:
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", where=part) from error
     copy.flush()
-    name = "stdin" if part in STDIN else Path(part).as_posix()
+    name = "stdin" if part in STDIN else name_of(Path(part))
     return File(Path(copy.name), name, copy, name)
 
 
@@ -151,4 +151,14 @@ def _shared(paths: list[Path], parts: list[str | os.PathLike[str]]) -> Path:
 
 def _relative(path: Path, root: Path) -> str:
     absolute, base = path.absolute(), root.absolute()
-    return absolute.relative_to(base).as_posix() if absolute.is_relative_to(base) else absolute.as_posix()
+    return name_of(absolute.relative_to(base) if absolute.is_relative_to(base) else absolute)
+
+
+def name_of(path: Path) -> str:
+    r"""A path as text that can be stored: bytes that are no UTF-8 are written out.
+
+    Example:
+        >>> name_of(Path("a/b\udcff.jsonl"))
+        'a/b\\xff.jsonl'
+    """
+    return os.fsencode(path.as_posix()).decode("utf-8", "backslashreplace")
