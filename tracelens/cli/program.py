@@ -92,6 +92,8 @@ def main(tokens: Sequence[str] | None = None) -> int:
     Returns:
         The exit code. Errors are printed to standard error, with place and remedy.
     """
+    # Arrow's own allocator keeps more of what it frees: 40 MiB of a long run
+    os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     tokens = sys.argv[1:] if tokens is None else list(tokens)
     if tokens[:1] in (["score"], ["init"]):
         # a lone hyphen would be taken for an option without a name

@@ -96,7 +96,7 @@ def score_run(
         run_id = tally.run_id(suite.digest, f"{opened.format_name}\n{left}" if left else opened.format_name)
         writer.write("runs", masked_rows(_run_row(opened, plan, tally), plan))
         with watch.stage("write"):
-            writer.complete()
+            writer.complete(threads or default_threads())
         explanation = _masked(opened.explanation, plan)
         info = {"format": opened.format_name, "explanation": explanation, "n_left_out": tally.n_left_out}
         selected = None if tally.selection is None else json.loads(_masked(tally.selection, plan))

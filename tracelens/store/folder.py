@@ -20,6 +20,7 @@ from tracelens.store.columnar import TableWriter
 from tracelens.store.layout import INFO, PARTIAL, RUNS, run_info, table_file
 from tracelens.store.locks import SUFFIX, FolderLock, abandoned, lock_file
 from tracelens.tables import STORED_TABLES
+from tracelens.threads import ordered_map
 
 _STALE_SECONDS = 3600
 """A lock without a folder is removed after this time; a process that starts a run makes the folder at once."""
@@ -93,10 +94,14 @@ class RunWriter:
                 del self._writers[table]
         return table_file(self.folder, table)
 
-    def complete(self) -> None:
-        """Finish every table that is not finished yet."""
-        for table in STORED_TABLES:
-            self.finish(table)
+    def complete(self, threads: int = 1) -> None:
+        """Finish every table that is not finished yet.
+
+        Args:
+            threads: How many at once; each has rows that wait to be written.
+        """
+        for _ in ordered_map(self.finish, STORED_TABLES, threads):
+            pass
 
     def commit(self, run_id: str, info: dict[str, Any]) -> Path:
         """Finish all tables, write ``run.json`` and let the run appear, in place of one with the same id.
@@ -113,7 +118,8 @@ class RunWriter:
         """
         self.complete()
         finished = datetime.now(UTC).isoformat(timespec="microseconds")
-        whole = {**info, "run_id": run_id, "finished_at": finished, "rows": self.rows}
+        rows = {table: self.rows[table] for table in STORED_TABLES}
+        whole = {**info, "run_id": run_id, "finished_at": finished, "rows": rows}
         target = self._runs / run_id
         try:
             (self.folder / INFO).write_bytes(orjson.dumps(whole, option=orjson.OPT_INDENT_2))
