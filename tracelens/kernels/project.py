@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tracelens.kernels.jit import kernel
+from tracelens.kernels.known import WINDOW, known_end, remember, slot_of
 from tracelens.kernels.scan import (
     ARRAY,
     E_CHAR,
@@ -110,6 +111,7 @@ class Scratch(NamedTuple):
         state: int64[4]: containers opened so far; range and flags of the key of an unnamed member (-1: none).
         nest: uint8[MAX_DEPTH + 2]: for skipping values.
         key: uint8: room to unescape a key in.
+        known: what `kernels.known` remembers of the same bytes.
     """
 
     node: np.ndarray
@@ -120,6 +122,7 @@ class Scratch(NamedTuple):
     state: np.ndarray
     nest: np.ndarray
     key: np.ndarray
+    known: np.ndarray
 
 
 @lean
@@ -175,6 +178,7 @@ def scratch_pointers(w: Scratch) -> Scratch:
         pointer(w.state),
         pointer(w.nest),
         pointer(w.key),
+        pointer(w.known),
     )
 
 
@@ -225,7 +229,7 @@ def forget(node: int, since: int, n_tables: int, trie: Trie, rows: Rows) -> None
             rows.kind[rows.base[trie.slot[k]] + rows.count[trie.owner[k]] - 1] = 0
 
 
-@lean
+@inlined
 def begin_row(node: int, record: int, at: int, rows: Rows, trie: Trie, state: Any) -> bool:
     """Begin a row of a table at position ``at``; False where there is no room for it."""
     table = trie.table[node]
@@ -260,15 +264,23 @@ def put(node: int, what: int, flags: int, start: int, end: int, trie: Trie, rows
 
 
 @inlined
-def plain_value(buf: Any, i: int, end: int, depth: int, nest: Any) -> tuple[int, int, int]:
+def plain_value(buf: Any, i: int, end: int, depth: int, work: Scratch) -> tuple[int, int, int]:
     """Check the value at ``i`` as a whole: ``(next, kind, flags)`` or ``(-code, position, 0)``."""
     c = byte_at(buf, i)
     if c != 123 and c != 91:
         return scan_scalar(buf, i, end)
-    p, at = skip_value_in(buf, i, end, MAX_DEPTH - depth, nest)
+    kind, slot = OBJECT if c == 123 else ARRAY, -1
+    if i + WINDOW <= end:
+        slot = slot_of(buf, i)
+        p = known_end(buf, i, end, depth, slot, work.known)
+        if p >= 0:
+            return p, kind, 0
+    p, at = skip_value_in(buf, i, end, MAX_DEPTH - depth, work.nest)
     if p < 0:
         return p, at, 0
-    return p, OBJECT if c == 123 else ARRAY, 0
+    if slot >= 0:
+        remember(i, p, depth, slot, work.known)
+    return p, kind, 0
 
 
 @inlined
@@ -282,7 +294,7 @@ def guessed_key(buf: Any, i: int, end: int, node: int, trie: Trie, work: Scratch
     return -1
 
 
-@lean
+@inlined
 def meet_edge(edge: int, depth: int, n_tables: int, trie: Trie, rows: Rows, work: Scratch) -> int:
     """Note that a member was met, taking an earlier one of the same key back; returns its node."""
     node = np.int64(trie.edge_node[edge])
@@ -336,7 +348,7 @@ def walk_record(
         ended = node < 0 or not goes_on(c, node, trie)
         if ended:
             start = i
-            i, what, flags = plain_value(buf, i, end, depth, work.nest)
+            i, what, flags = plain_value(buf, i, end, depth, work)
             if i < 0:
                 return -i, what
             if node >= 0:

@@ -30,6 +30,7 @@ from tracelens.kernels.digest import (
 from tracelens.kernels.fold import folds
 from tracelens.kernels.scan import STRING
 from tracelens.kernels.shred import Tape, shred
+from tracelens.kernels.sizes import longest_text, longest_value
 
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
@@ -137,7 +138,7 @@ def _digested(data: npt.NDArray[np.uint8], tape: Tape, wanted: B1, roots: I32, p
     trie, fallback = (EMPTY_TRIE, R_EXACT) if program is None else (program.trie, R_DEFAULT)
     size, n = tape.kind.size, wanted.size
     found, opened = _room_for(size, n)
-    room = np.empty((2, int(np.diff(tape.first).max(initial=0))), np.int64)
+    room = np.empty((2, longest_text(tape.first)), np.int64)
     args = (data, tape, wanted, roots, trie, fallback, folds(), string_room(tape), room, opened, found)
     count = digest_values(*args)
     entry, rules = opened.entry[:count].copy(), opened.rules[:count] - 1
@@ -237,6 +238,4 @@ def _open_digests(
 
 def string_room(tape: Tape) -> npt.NDArray[np.uint8]:
     """Scratch for the longest string, with padding; no string is longer than the text it stands in."""
-    roots = tape.first[:-1][tape.first[1:] > tape.first[:-1]]
-    lengths = tape.end[roots] - tape.start[roots]
-    return np.empty(int(lengths.max(initial=0)) + 2 * columns.PADDING, np.uint8)
+    return np.empty(longest_value(tape.first, tape.start, tape.end) + 2 * columns.PADDING, np.uint8)

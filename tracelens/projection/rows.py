@@ -17,6 +17,7 @@ from tracelens import columns
 from tracelens.columns import PADDING, TEXT, TIME, offsets_of, text_array
 from tracelens.kernels import cells, scan
 from tracelens.kernels.distinct import FREE, number_cells
+from tracelens.kernels.known import nothing_known
 from tracelens.kernels.project import FLAG_SHIFT, MAX_DEPTH, Rows, Scratch, project
 from tracelens.projection.declare import Projection, Table
 
@@ -386,6 +387,7 @@ def _scratch(projection: Projection) -> Scratch:
         state=np.zeros(4, np.int64),
         nest=np.zeros(MAX_DEPTH + 2, np.uint8),
         key=np.zeros(6 * longest + 2 * PADDING, np.uint8),
+        known=nothing_known(),
     )
 
 

@@ -177,4 +177,4 @@ def _with_ids(tables: dict[str, pa.Table], ids: pa.Array) -> dict[str, pa.Table]
 
 
 def _ids_of(trace: pa.ChunkedArray, ids: pa.Array) -> pa.DictionaryArray:
-    return pa.DictionaryArray.from_arrays(columns.one_chunk(trace).cast(pa.int32()), ids)
+    return pa.DictionaryArray.from_arrays(columns.one_chunk(trace).view(pa.int32()), ids, safe=False)

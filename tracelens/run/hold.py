@@ -17,7 +17,12 @@ U8 = npt.NDArray[np.uint8]
 
 
 def hold(
-    arguments: Arguments, row: I64, asked: I32, catalogue: Catalogue, tools: pl.Series, prescribed: U8 | None = None
+    arguments: Arguments,
+    row: I64,
+    asked: I32,
+    catalogue: Catalogue,
+    tools: pl.Series | None,
+    prescribed: U8 | None = None,
 ) -> tuple[U8, pl.DataFrame]:
     """Hold calls against the schemas of their tools.
 
@@ -26,7 +31,7 @@ def hold(
         row: int64[calls], where each call's arguments stand.
         asked: int32[calls], the tool id of each call.
         catalogue: The tools.
-        tools: str?[arguments], names of the tools, for messages.
+        tools: str?[arguments], names of the tools, for messages about unknown ones; None where there are none.
         prescribed: uint8[arguments], how often the format itself wraps them in a JSON string.
 
     Returns:

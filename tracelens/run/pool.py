@@ -55,7 +55,7 @@ class Pool:
         texts: The texts as they came.
         arguments: The same, read.
         code: int32[d], name code of their tool.
-        tools: str?[d], its name.
+        names: Name of each tool.
         form: uint8[d].
         actual: The arguments of the actual calls.
         expected: The arguments of the expected calls.
@@ -64,10 +64,16 @@ class Pool:
     texts: Texts
     arguments: Arguments
     code: I32
-    tools: pl.Series
+    names: Sequence[str]
     form: U8
     actual: CallArguments
     expected: CallArguments
+
+    @property
+    def tools(self) -> pl.Series:
+        """str?[d], name of the tool of each row."""
+        known = pl.Series([*self.names, None], dtype=pl.String)
+        return known.gather(np.where(self.code < 0, len(self.names), self.code))
 
     def marks(self, plan: SafetyPlan) -> U64 | None:
         """uint64[d], what `prefilter.marks` says of the texts; None where that is not asked, or some are stored decoded.
@@ -106,8 +112,7 @@ def pool_arguments(actual: Side, expected: Side, names: Sequence[str]) -> Pool:
     read = read_texts(texts, form)
     sides = [CallArguments.of(read, row) for row in rows]
     code = (salt >> 8).astype(np.int32)
-    tools = pl.Series([*names, None], dtype=pl.String).gather(np.where(code < 0, len(names), code))
-    return Pool(texts, read, code, tools, form, sides[0], sides[1])
+    return Pool(texts, read, code, names, form, sides[0], sides[1])
 
 
 def rounds(row: I64, asked: I32, n: int, nothing: int) -> Iterator[tuple[I64, I32]]:

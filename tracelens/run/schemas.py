@@ -21,6 +21,7 @@ from tracelens.run.pool import Pool
 from tracelens.run.wanted import refusals, wanted_of
 from tracelens.rungs.facts import CallFacts, Numbered
 from tracelens.rungs.findings import finding_frame
+from tracelens.rungs.schema.catalogue import UNKNOWN
 from tracelens.rungs.schema.check import STATES
 
 I32 = npt.NDArray[np.int32]
@@ -73,7 +74,8 @@ def check_schemas(
     prescribed = (pool.form == columns.JSON_STRING).astype(np.uint8)
     rows = np.concatenate([calls.arguments.row, wanted.row[wanted.plain]])
     asked = np.concatenate([of_call, wanted.asked[wanted.plain]])
-    state, found = hold(pool.arguments, rows, asked, catalogue, pool.tools, prescribed)
+    tools = pool.tools if (asked == UNKNOWN).any() else None
+    state, found = hold(pool.arguments, rows, asked, catalogue, tools, prescribed)
     mine = int(found["call"].search_sorted(n))
     refused = refusals(wanted, state[n:], found[mine:].with_columns(pl.col("call") - n), pool, catalogue)
     return Schemas(state[:n], coded(state[:n], STATES), by_call(found[:mine], facts), refused)

@@ -27,13 +27,14 @@ def count_columns(paired: Paired) -> dict[str, pl.Series]:
         value per unit. Exact and partial counts are null where arguments of a call that matters were not captured.
     """
     columns: dict[str, pl.Series] = {}
+    counts = np.ascontiguousarray(paired.counts.astype(np.int32).transpose(1, 2, 0))
     for p, pairing in enumerate(PAIRINGS):
         for status in COUNTED:
             name = f"n_{status}_{pairing}"
-            values = pl.Series(name, paired.counts[:, p, STATUSES.index(status)].astype(np.int32))
+            values = pl.Series(name, counts[p, STATUSES.index(status)])
             columns[name] = mask(values, paired.unknown) if status in {"exact", "partial"} else values
     for name, code in (("n_wrong_name_positional", WRONG_NAME), ("n_malformed", MALFORMED)):
-        columns[name] = pl.Series(name, paired.counts[:, 0, code].astype(np.int32))
+        columns[name] = pl.Series(name, counts[0, code])
     return columns
 
 

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from tracelens.tables import polars_schema
 
 FINDING_SCHEMA = polars_schema("batch_findings")
 """Columns of findings inside a batch; see the table `batch_findings`."""
+
+_NO_CALL = 2**31 - 1
+"""Behind every call of a trace."""
 
 NO_FINDINGS = FINDING_SCHEMA.to_frame()
 """Findings without rows."""
@@ -50,4 +55,12 @@ def concat_findings(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
     found = [part for part in parts if part.height]
     if not found:
         return NO_FINDINGS
-    return pl.concat(found).sort("trace", "call_index", nulls_last=True, maintain_order=True)
+    place = np.concatenate([_places(part) for part in found])
+    whole = pl.concat(found) if len(found) > 1 else found[0]
+    return whole if (place[1:] >= place[:-1]).all() else whole[np.argsort(place, kind="stable")]
+
+
+def _places(found: pl.DataFrame) -> npt.NDArray[np.int64]:
+    """int64[n], a number by which findings are sorted: by trace, then by call, those without a call at the end."""
+    trace, call = found["trace"], found["call_index"].cast(pl.Int64).fill_null(_NO_CALL)
+    return trace.to_numpy().astype(np.int64) << 31 | call.to_numpy()

@@ -56,7 +56,8 @@ def sentences(parts: Iterable[Part]) -> Texts:
     for (_, begin, end), which in chosen:
         add_sizes(begin, end, which, sizes)
     offsets = offsets_of(sizes)
-    out = np.zeros(int(offsets[-1]) + PADDING, np.uint8)
+    out = np.empty(int(offsets[-1]) + PADDING, np.uint8)
+    out[offsets[-1] :] = 0
     at = offsets[:-1].copy()
     for (data, begin, end), which in chosen:
         append_texts(data, begin, end, which, at, out)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from tracelens.columns import nullable
 from tracelens.rungs.units import I64, Names
 
 
@@ -37,10 +38,7 @@ def trajectory_columns(names: Names) -> dict[str, pl.Series]:
         "lcs": _over(names.common, longer),
     }
     columns = {name: pl.Series(name, values.astype(np.float64)) for name, values in scores.items()}
-    divergence = pl.DataFrame({"at": names.prefix.astype(np.int32), "differs": ~equal})
-    columns["first_divergence"] = divergence.select(
-        pl.when(pl.col("differs")).then(pl.col("at")).alias("first_divergence")
-    )["first_divergence"]
+    columns["first_divergence"] = pl.Series("first_divergence", nullable(names.prefix.astype(np.int32), equal))
     return columns
 
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import polars as pl
 
 from tracelens.columns import PADDING, Texts, texts
+from tracelens.kernels.sizes import longest_text
 from tracelens.kernels.windows import Look, mark_texts
 from tracelens.rungs.safety.own import OwnPattern
 
@@ -33,8 +34,8 @@ def marks(values: pl.Series, look: Look) -> npt.NDArray[np.uint64]:
 
 def marked(given: Texts, look: Look) -> npt.NDArray[np.uint64]:
     """`marks` of texts as a kernel sees them."""
-    out = np.zeros(len(given), np.uint64)
-    room = np.empty((2, int(np.diff(given.offsets).max(initial=0)) + PADDING), np.uint8)
+    out = np.empty(len(given), np.uint64)
+    room = np.empty((2, longest_text(given.offsets) + PADDING), np.uint8)
     mark_texts(given.data, given.offsets, look, room, out)
     return out
 

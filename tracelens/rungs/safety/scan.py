@@ -172,6 +172,8 @@ def secrets_in(texts: Texts) -> I64:
 
 def mask_rows(values: pl.Series, rows: I64) -> pl.Series:
     """`mask_series` where it is known which rows may hold a secret."""
+    if not rows.size:
+        return values
     old = values.gather(rows).to_list()
     new = [text and mask(text) for text in old]
     changed = [(row, text) for row, text, before in zip(rows.tolist(), new, old, strict=True) if text != before]

@@ -16,6 +16,7 @@ from tracelens.kernels.check_text import Memory
 from tracelens.kernels.context import put_tape
 from tracelens.kernels.memory import address_of
 from tracelens.kernels.shred import Tape
+from tracelens.kernels.sizes import longest_value
 from tracelens.kernels.words import PADDING
 from tracelens.rungs.schema.program import Compiled
 
@@ -97,9 +98,7 @@ class _Machine:
     """The arrays that a context points at, kept alive, and replaced by larger ones where the kernel asks for it."""
 
     def __init__(self, compiled: Compiled, data: npt.NDArray[np.uint8], tape: Tape, memory: Memory) -> None:
-        roots = tape.first[:-1][tape.first[1:] > tape.first[:-1]]
-        longest = int((tape.end[roots] - tape.start[roots]).max()) if roots.size else 0
-        self.longest = max(longest, int(compiled.constant_bytes.size))
+        self.longest = max(longest_value(tape.first, tape.start, tape.end), int(compiled.constant_bytes.size))
         self.memory = memory
         self.context = np.zeros(x.SLOTS, np.int64)
         self.constants = np.zeros(x.T_SLOTS, np.int64)
