@@ -26,9 +26,7 @@ def longest_text(offsets: npt.NDArray[np.int64]) -> int:
 
 
 @lean
-def longest_value(
-    first: npt.NDArray[np.int64], start: npt.NDArray[np.int32], end: npt.NDArray[np.int32]
-) -> int:
+def longest_value(first: npt.NDArray[np.int64], start: npt.NDArray[np.int32], end: npt.NDArray[np.int32]) -> int:
     """Bytes of the longest whole value on a tape (see `kernels.shred.Tape`); texts without entries have none."""
     root, begin, stop = pointer(first), pointer(start), pointer(end)
     most = np.int64(0)

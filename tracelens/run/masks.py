@@ -30,6 +30,19 @@ U64 = npt.NDArray[np.uint64]
 EARLY = {"findings": ("path", "message", "value"), "argument_diffs": ("path", "actual", "expected")}
 """Columns of which reasons are made: `masked_findings` and `masked_differences` mask them before that."""
 
+MAY_HOLD_TEXT = frozenset(
+    kind.id
+    for kind in (
+        pa.string(),
+        pa.large_string(),
+        pa.string_view(),
+        pa.dictionary(pa.int32(), pa.string()),
+        pa.list_(pa.string()),
+        pa.large_list(pa.string()),
+    )
+)
+"""Kinds of columns that are looked at."""
+
 LEAVES = ("actual", "expected")
 """Columns of `argument_diffs` that hold the value at a path."""
 
@@ -102,7 +115,7 @@ def masked_table(table: pa.Table, *, skip: tuple[str, ...] = (), suspects: I64 |
         suspects: int64, the only rows whose ``arguments`` may hold a secret, where that is known.
     """
     for at, field in enumerate(table.schema):
-        if field.name in skip:
+        if field.type.id not in MAY_HOLD_TEXT or field.name in skip:
             continue
         column = table.column(at)
         if suspects is not None and field.name == "arguments":

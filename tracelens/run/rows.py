@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,10 +77,9 @@ def _located(
 ) -> tuple[I64, I64, I32, I32, I32, I32]:
     """Rows of both calls, their indices, tool and expected tool, from calls counted in their units."""
     units = matched.units
-    actual_row, expected_row = np.full(unit.size, -1, np.int64), np.full(unit.size, -1, np.int64)
     has, wants = actual >= 0, expected >= 0
-    actual_row[has] = matched.rows[(units.a_first[unit] + actual)[has]]
-    expected_row[wants] = matched.expected_rows[(units.e_first[unit] + expected)[wants]]
+    actual_row = _of_rows(matched.rows, np.where(has, units.a_first[unit] + actual, -1))
+    expected_row = _of_rows(matched.expected_rows, np.where(wants, units.e_first[unit] + expected, -1))
     index = _of_rows(calls.index, actual_row)
     expected_index = np.where(wants, expected_row - matched.expected.first[unit], -1).astype(np.int32)
     wanted = _of_rows(matched.expected_forms.code, expected_row)
@@ -87,11 +87,9 @@ def _located(
     return actual_row, expected_row, index, expected_index, tool, wanted
 
 
-def _of_rows(values: I32, rows: I64) -> I32:
-    """Values of rows, -1 for no row."""
-    if values.size == 0:
-        return np.full(rows.size, -1, np.int32)
-    return np.where(rows >= 0, values[rows], np.int32(-1))
+def _of_rows(values: npt.NDArray[Any], rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Values of rows, -1 for no row, which is -1: the value behind all others."""
+    return np.asarray(np.append(values, values.dtype.type(-1))[rows])
 
 
 def pair_table(held: Placed, matched: Matched, codes: NameCodes) -> pa.Table:

@@ -63,4 +63,4 @@ def concat_findings(parts: Iterable[pl.DataFrame]) -> pl.DataFrame:
 def _places(found: pl.DataFrame) -> npt.NDArray[np.int64]:
     """int64[n], a number by which findings are sorted: by trace, then by call, those without a call at the end."""
     trace, call = found["trace"], found["call_index"].cast(pl.Int64).fill_null(_NO_CALL)
-    return trace.to_numpy().astype(np.int64) << 31 | call.to_numpy()
+    return np.asarray(trace.to_numpy().astype(np.int64) << 31 | call.to_numpy())
