@@ -57,7 +57,7 @@ lines = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(lines, st.sampled_from(list('x"{}[],:0\\')))
 def test_records_together_say_what_each_says_alone(drawn, byte):
     given_lines = []
