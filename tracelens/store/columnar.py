@@ -157,11 +157,17 @@ class TableWriter:
     def _joined(self, i: int, column: pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
         """A column of a row group, so that its parts do not show in the file.
 
-        Numbers may stay in parts: those of a whole row group fit into one page.
+        Numbers may stay in parts: those of a whole row group fit into one page. Texts may end where PyArrow stops
+        encoding anyway: only those around the end of a part are copied.
         """
         if i in self._few:
             return canonical(column)
-        return column if pa.types.is_primitive(column.type) else one_chunk(column)
+        if pa.types.is_primitive(column.type):
+            return column
+        if not pa.types.is_large_string(column.type):
+            return one_chunk(column)
+        steps = [one_chunk(column.slice(start, BATCH)) for start in range(0, len(column), BATCH)]
+        return pa.chunked_array(steps, column.type)
 
 
 def _path(field: pa.Field) -> str:
