@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tracelens.errors import InternalError
 
@@ -26,6 +27,9 @@ Absent; null; a structured value (its JSON text is kept); the contents of a stri
 the input of a free-text tool; cut or evicted by the exporter; not captured because capture was off; JSON text or free
 text of a stored run in which a secret was masked, so that nothing may be said of its values.
 """
+
+FEW = 3
+"""So many texts are looked for one by one, which is faster than by their hashes."""
 
 NOTHING = pa.py_buffer(b"")
 TEXT = pa.large_string()
@@ -254,6 +258,10 @@ class Before:
     n_more: int = 0
 
 
+_EMPTY: dict[int, tuple[pa.Schema, pa.Table]] = {}
+"""Tables without rows, made once; by the identity of their schema."""
+
+
 def empty(schema: pa.Schema) -> pa.Table:
     """A table of that schema without rows.
 
@@ -261,7 +269,10 @@ def empty(schema: pa.Schema) -> pa.Table:
         >>> empty(REJECTS).num_rows
         0
     """
-    return schema.empty_table()
+    known = _EMPTY.get(id(schema))
+    if known is None or known[0] is not schema:
+        known = _EMPTY[id(schema)] = schema, schema.empty_table()
+    return known[1]
 
 
 def table(schema: pa.Schema, n: int, /, **columns: Any) -> pa.Table:
@@ -394,7 +405,7 @@ def text_array(
         ['a', 'bc']
     """
     n = offsets.size - 1
-    mask = None if valid is None or bool(valid.all()) else pa.array(valid).buffers()[1]
+    mask = None if valid is None or bool(valid.all()) else bits(valid)
     buffers = [mask, pa.py_buffer(np.ascontiguousarray(offsets)), pa.py_buffer(data)]
     return pa.Array.from_buffers(TEXT, n, buffers)
 
@@ -413,9 +424,54 @@ def valid(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.bool_]:
         >>> valid(pa.array(["a", None])).tolist()
         [True, False]
     """
-    if values.null_count == 0:
-        return np.ones(len(values), np.bool_)
-    return np.asarray(one_chunk(values.is_valid()).to_numpy(zero_copy_only=False), np.bool_)
+    column = one_chunk(values)
+    known = None if column.null_count in {0, len(column)} else column.buffers()[0]
+    if known is None:
+        return np.full(len(column), column.null_count == 0, np.bool_)
+    return _flags(known, column.offset, len(column))
+
+
+def true(values: pa.Array | pa.ChunkedArray) -> npt.NDArray[np.bool_]:
+    """bool[n]: which rows of a boolean column are true; null is not.
+
+    Example:
+        >>> true(pa.array([True, None, False])).tolist()
+        [True, False, False]
+    """
+    column = one_chunk(values)
+    if not len(column) or column.null_count == len(column):
+        return np.zeros(len(column), np.bool_)
+    said = _flags(column.buffers()[1], column.offset, len(column))
+    return said & valid(column) if column.null_count else said
+
+
+def one_of(values: pa.Array | pa.ChunkedArray, *known: str) -> npt.NDArray[np.bool_]:
+    """bool[n]: which texts are one of those.
+
+    Example:
+        >>> one_of(pa.array(["a", None, "b"], TEXT), "a", "c").tolist()
+        [True, False, False]
+    """
+    if values.null_count == len(values):
+        return np.zeros(len(values), np.bool_)
+    if len(known) > FEW:
+        return true(pc.is_in(values, pa.array(known, TEXT)))
+    out = true(pc.equal(values, known[0]))
+    for text in known[1:]:
+        out |= true(pc.equal(values, text))
+    return out
+
+
+def bits(mask: npt.NDArray[np.bool_]) -> pa.Buffer:
+    """Flags as a bitmap, in the order in which Arrow reads them."""
+    return pa.py_buffer(np.packbits(mask, bitorder="little"))
+
+
+def _flags(bitmap: pa.Buffer, offset: int, n: int) -> npt.NDArray[np.bool_]:
+    """bool[n]: the bits of a bitmap from an offset on."""
+    first, skip = divmod(offset, 8)
+    taken = np.frombuffer(bitmap, np.uint8, -(-(skip + n) // 8), first)
+    return np.unpackbits(taken, count=skip + n, bitorder="little")[skip:].view(np.bool_)
 
 
 def numbers(values: pa.Array | pa.ChunkedArray, default: float | bool | None = None) -> npt.NDArray[Any]:
@@ -437,6 +493,8 @@ def numbers(values: pa.Array | pa.ChunkedArray, default: float | bool | None = N
         if default is None:
             raise InternalError("a column with nulls was read as plain numbers")
         column = column.fill_null(pa.scalar(default, column.type))
+    if pa.types.is_boolean(column.type):
+        return true(column)
     return np.asarray(column.to_numpy(zero_copy_only=False))
 
 
@@ -488,7 +546,23 @@ def nullable(values: npt.NDArray[Any], null: npt.NDArray[np.bool_]) -> pa.Array:
         >>> nullable(np.array([1, 2]), np.array([False, True])).to_pylist()
         [1, None]
     """
-    return pa.array(values, mask=null) if null.any() else pa.array(values)
+    if not null.any():
+        return pa.array(values)
+    if values.dtype.kind not in "iuf":
+        return pa.array(values, mask=null)
+    buffers = [bits(~null), pa.py_buffer(np.ascontiguousarray(values))]
+    return pa.Array.from_buffers(pa.from_numpy_dtype(values.dtype), values.size, buffers)
+
+
+def places(rows: npt.NDArray[np.integer[Any]]) -> pa.Array:
+    """Row numbers to take, null below zero.
+
+    Example:
+        >>> pa.array(["a", "b"]).take(places(np.array([1, -1]))).to_pylist()
+        ['b', None]
+    """
+    none = rows < 0
+    return nullable(np.where(none, 0, rows), none)
 
 
 def coded(codes: npt.NDArray[Any], texts: Sequence[str]) -> pa.DictionaryArray:

@@ -19,6 +19,12 @@ KIND = (1 << FLAG_SHIFT) - 1
 ESCAPE = ESCAPED << FLAG_SHIFT
 WHOLE = INTEGER << FLAG_SHIFT
 
+ZEROS = np.uint64(0x3030303030303030)
+"""Eight digits zero."""
+
+ABOVE = np.uint64(1 << 63)
+"""The least number that an int64 does not hold."""
+
 POWERS = np.array([10.0**k for k in range(23)])
 """The powers of ten that a double holds exactly."""
 
@@ -180,6 +186,18 @@ def take_floats(
                     out[r] = digits / POWERS[-exponent]
 
 
+@inlined
+def eight_digits(word: np.uint64) -> tuple[bool, np.uint64]:
+    """Whether eight bytes are digits, and the number that they are then."""
+    high = word & np.uint64(0xF0F0F0F0F0F0F0F0)
+    carried = (word + np.uint64(0x0606060606060606)) & np.uint64(0xF0F0F0F0F0F0F0F0)
+    good = high == ZEROS and carried == ZEROS
+    word = ((word & np.uint64(0x0F0F0F0F0F0F0F0F)) * np.uint64(2561)) >> np.uint64(8)
+    word = ((word & np.uint64(0x00FF00FF00FF00FF)) * np.uint64(6553601)) >> np.uint64(16)
+    word = ((word & np.uint64(0x0000FFFF0000FFFF)) * np.uint64(42949672960001)) >> np.uint64(32)
+    return good, word
+
+
 @lean
 def take_digits(
     data: np.ndarray, raw: np.ndarray, start: np.ndarray, end: np.ndarray, out: np.ndarray, outcome: np.ndarray
@@ -190,14 +208,19 @@ def take_digits(
         kind = raw[r] & KIND
         outcome[r] = ASK if kind == NUMBER + 1 or kind == STRING + 1 else INVALID
         out[r] = 0
-        if outcome[r] == ASK and 0 < end[r] - start[r] < 20:
-            value, plain = 0, True
-            for k in range(start[r], end[r]):
-                digit = np.int64(byte_at(buf, k)) - 48
-                plain = plain and 0 <= digit <= 9
-                value = value * 10 + digit
-            if plain and value >= 0:  # below zero: more than an int64 holds
-                outcome[r], out[r] = GOOD, value
+        size = np.int64(end[r] - start[r])
+        if outcome[r] == ASK and 0 < size < 20:
+            left = np.uint64(8 * ((size - 1) & 7) + 8)  # bits of the first word, which zeros fill up
+            word = load8(buf, start[r]) << (np.uint64(64) - left)
+            word |= (ZEROS >> (left - np.uint64(1))) >> np.uint64(1)
+            good, value = eight_digits(word)
+            at = np.int64(start[r]) + np.int64(left >> np.uint64(3))
+            while at < end[r]:
+                more, digits = eight_digits(load8(buf, at))
+                good, value = good and more, value * np.uint64(100_000_000) + digits
+                at += 8
+            if good and value < ABOVE:
+                outcome[r], out[r] = GOOD, np.int64(value)
 
 
 @lean

@@ -14,7 +14,7 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.columns import PADDING, TEXT, TIME, offsets_of, text_array
+from tracelens.columns import PADDING, TEXT, TIME, nullable, offsets_of, text_array
 from tracelens.kernels import cells, scan
 from tracelens.kernels.distinct import FREE, number_cells
 from tracelens.kernels.known import nothing_known
@@ -89,6 +89,7 @@ class Found:
         self.parent = parent
         self.columns = columns
         self.n = parent.size
+        self._absent: dict[str, bool] = {}
 
     def cells(self, name: str) -> Cells:
         """The cells of a column by name."""
@@ -109,7 +110,9 @@ class Found:
 
     def absent(self, name: str) -> bool:
         """Whether no row has a value in a column."""
-        return not self.cells(name).raw.any()
+        if name not in self._absent:
+            self._absent[name] = not self.cells(name).raw.any()
+        return self._absent[name]
 
     def text(
         self,
@@ -162,7 +165,7 @@ class Found:
             whole = number.adjusted() < 20 and number == (rounded := int(number)) and -(2**63) <= rounded < 2**63
             outcome[row] = cells.GOOD if whole else cells.INVALID
             out[row] = rounded if whole else 0
-        return pa.array(out, mask=outcome != cells.GOOD)
+        return nullable(out, outcome != cells.GOOD)
 
     def whole(self, name: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """Whole numbers, as numbers or as strings of digits, and which cells hold one; others are zero.
@@ -208,7 +211,7 @@ class Found:
         cells.take_floats(self.data, cell.raw, cell.start, cell.end, out, outcome)
         for row in np.flatnonzero(outcome == cells.ASK):
             out[row] = float(self.data[cell.start[row] : cell.end[row]].tobytes())
-        return pa.array(out, mask=(outcome == cells.INVALID) | ~np.isfinite(out))
+        return nullable(out, (outcome == cells.INVALID) | ~np.isfinite(out))
 
     def boolean(self, name: str) -> pa.BooleanArray:
         """The values true and false; other cells are null."""
@@ -222,7 +225,7 @@ class Found:
         cell = self.cells(name)
         out, valid = np.empty(self.n, np.int64), np.empty(self.n, np.bool_)
         cells.take_times(self.data, cell.raw, cell.start, cell.end, out, valid)
-        return pa.array(out, mask=~valid).cast(TIME)
+        return nullable(out, ~valid).cast(TIME)
 
     def taken(self, rows: npt.NDArray[np.integer[Any]]) -> Found:
         """Those rows, in that order; their parents stay what they were."""

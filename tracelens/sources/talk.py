@@ -27,6 +27,7 @@ from tracelens.columns import (
     numbers,
     offsets_of,
     one_chunk,
+    one_of,
     positions_in,
     table,
     text_array,
@@ -52,8 +53,7 @@ def is_in(values: pa.Array, *texts: str) -> Mask:
         >>> is_in(pa.array(["a", None, "b"], TEXT), "a").tolist()
         [True, False, False]
     """
-    found = pc.is_in(values, pa.array(texts, TEXT))
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+    return one_of(values, *texts)
 
 
 def chosen(mask: Mask, text: str) -> pa.Array:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_STRING, JSON_VALUE, NOT_CAPTURED, TEXT, one_chunk, valid
+from tracelens.columns import JSON_STRING, JSON_VALUE, NOT_CAPTURED, TEXT, one_chunk, true, valid
 from tracelens.projection import (
     ANYTHING,
     ARRAY,
@@ -294,7 +294,7 @@ def _arguments(line: Found, about: Metadata, tool: Mask) -> tuple[pa.Array, npt.
 
 def _opens_json(values: pa.Array) -> npt.NDArray[np.bool_]:
     opens = pc.match_substring_regex(values, r'^\s*\{\s*("|\})')
-    return np.asarray(pc.fill_null(opens, False).to_numpy(zero_copy_only=False), np.bool_)
+    return true(opens)
 
 
 def _asks(found: Projected) -> pa.Table:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT
+from tracelens.columns import TEXT, valid
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, Found, Projection, Row
 from tracelens.sources.backends.members import joined, json_text, named, objects
 from tracelens.sources.backends.spanned import among, first_of
@@ -102,7 +102,7 @@ def metadata_of(given: pa.Array) -> Metadata:
     deep = row[inner.parent]
     kinds = pc.utf8_lower(inner.text("kind"))
     traced = among(inner.text("traced"), "tool")
-    is_tool = among(kinds, "tool", "execute_tool") | traced | ~pc.is_null(inner.text("tool")).to_numpy(False)
+    is_tool = among(kinds, "tool", "execute_tool") | traced | valid(inner.text("tool"))
     other = among(kinds, "llm", "chat", "agent", "invoke_agent", "chain")
     _, asked = _read(PARAMETERS, inner.text("parameters", OBJECT, STRING))
     of_parameters = deep[asked.parent]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import NOT_CAPTURED, TEXT, TRACES, Remark, numbers, one_chunk, table, valid
+from tracelens.columns import NOT_CAPTURED, TEXT, TRACES, Remark, numbers, one_chunk, one_of, table, true, valid
 from tracelens.projection import ANYTHING, NUMBER, Found
 from tracelens.sources.backends.members import Members, joined, objects
 from tracelens.sources.backends.steps.flat import Flat, Inputs, flattened
@@ -160,7 +160,7 @@ def without_idle(kind: npt.NDArray[np.uint8], name: pa.Array, asked: pa.Array) -
         name: str?[n].
         asked: str?[m], the names that models asked for.
     """
-    known = pc.is_in(name, pc.unique(asked.drop_null())).to_numpy(zero_copy_only=False)
+    known = true(pc.is_in(name, pc.unique(asked.drop_null())))
     return np.where((kind == MAYBE) & ~known, np.uint8(OTHER), kind)
 
 
@@ -194,8 +194,7 @@ def some(values: pa.Array) -> pa.Array:
 
 def among(values: pa.Array, *known: str) -> npt.NDArray[np.bool_]:
     """bool[n]: texts that are one of those."""
-    found = pc.is_in(values, pa.array(known, TEXT))
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+    return one_of(values, *known)
 
 
 def numbers_of_kinds(values: pa.Array, known: dict[str, int], default: int = 0) -> npt.NDArray[np.uint8]:

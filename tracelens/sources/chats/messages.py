@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import SPANS, TEXT, TIME, TRACES, group_offsets, one_chunk, positions_in, table, valid
+from tracelens.columns import SPANS, TEXT, TIME, TRACES, group_offsets, one_chunk, places, positions_in, table, valid
 from tracelens.projection import ARRAY, NONE, NULL, OBJECT, STRING, Found, Projected, Row
 from tracelens.projection.rows import Cells
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables
@@ -203,7 +203,7 @@ def firsts(trace: I64, values: pa.Array, n: int) -> pa.Array:
     rows = np.flatnonzero(valid(values))
     at = np.full(n, -1, np.int64)
     at[trace[rows][::-1]] = rows[::-1]
-    return values.take(pa.array(np.where(at < 0, 0, at), mask=at < 0)) if len(values) else pa.nulls(n, values.type)
+    return values.take(places(at)) if len(values) else pa.nulls(n, values.type)
 
 
 def wrapped(key: str, values: pa.Array) -> pa.Array:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import ABSENT, JSON_VALUE, TEXT, TIME, TRACES, table
+from tracelens.columns import ABSENT, JSON_VALUE, TEXT, TIME, TRACES, places, table
 from tracelens.projection import (
     ARRAY,
     NUMBER,
@@ -262,7 +262,7 @@ def _arguments(found: Projected, called: B1, rows: I64) -> tuple[pa.Array, npt.N
     own[call.parent[mine]] = mine
     written, form = call.arguments("arguments")
     at = own[rows]
-    texts = written.take(pa.array(np.maximum(at, 0), mask=at < 0)).to_pylist() if call.n else [None] * rows.size
+    texts = written.take(places(at)).to_pylist() if call.n else [None] * rows.size
     forms = np.where(at < 0, np.uint8(ABSENT), form[np.maximum(at, 0)] if call.n else np.uint8(ABSENT)).astype(np.uint8)
     older = np.flatnonzero(~called[rows])
     wholes = event.text("@", OBJECT).take(pa.array(rows[older])).to_pylist()

@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_STRING, TEXT, TRACES, TRUNCATED, offsets_of, one_chunk, table
+from tracelens.columns import JSON_STRING, TEXT, TRACES, TRUNCATED, offsets_of, one_chunk, places, table
 from tracelens.projection import NUMBER, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, Sniff, Tables
 from tracelens.sources.chats.anthropic import BLOCK, block_kinds, told_by_blocks
@@ -170,5 +170,5 @@ def _steps(line: Found, begins: Mask, message: I64, trace: I64) -> Steps:
     row = np.full(at.size, -1, np.int64)
     which = np.searchsorted(message[at], message[counted])
     row[which[which < at.size]] = counted[which < at.size]
-    written = line.integer("output").take(pa.array(np.maximum(row, 0), mask=row < 0))
+    written = line.integer("output").take(places(row))
     return Steps(trace[at], {"model": mine.text("model"), "input_tokens": read, "output_tokens": written})

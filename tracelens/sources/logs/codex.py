@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, TRACES, numbers, one_chunk, table
+from tracelens.columns import TEXT, TRACES, numbers, one_chunk, places, table
 from tracelens.projection import FALSE, NUMBER, OBJECT, TRUE, Found, Projected, Projection, Row
 from tracelens.projection.rows import Cells
 from tracelens.sources.base import Fault, Head, Sniff, Tables
@@ -183,7 +183,7 @@ def _with_events(talk: Talk, line: Found, stream: Stream) -> pa.Table:
     mine = line.taken(event)
     asked = Keyed(trace[talk.asked], at[talk.asked], calls["call_id"])
     of_call = matched(asked, Keyed(trace[event], at[event], mine.text("call_id")))
-    index = pa.array(np.maximum(of_call, 0), mask=of_call < 0)
+    index = places(of_call)
     written = pc.extract_regex(calls["result"], EXIT_CODE)
     read = pc.struct_field(written, "code").cast(pa.int64()) if calls.num_rows else pa.nulls(0, pa.int64())
     code = pc.coalesce(mine.integer("exit_code").take(index), one_chunk(read))
@@ -211,7 +211,7 @@ def _steps(line: Found, stream: Stream) -> tuple[Steps, I64]:
     good = (of_step >= 0) & (trace[of_step] == stream.trace[counted]) if at.size else np.zeros(counted.size, np.bool_)
     row = np.full(at.size, -1, np.int64)
     row[of_step[good]] = counted[good]
-    index = pa.array(np.maximum(row, 0), mask=row < 0)
+    index = places(row)
     columns = {"model": _models(line, stream.trace, at), "started_at": line.taken(at).time("at")}
     columns |= {name: line.integer(name).take(index) for name in ("input_tokens", "output_tokens")}
     return Steps(trace, columns), turn

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import ABSENT, JSON_STRING, JSON_VALUE, TEXT, numbers, valid
+from tracelens.columns import ABSENT, JSON_STRING, JSON_VALUE, TEXT, numbers, places, valid
 from tracelens.projection import ARRAY, FALSE, NUMBER, OBJECT, STRING, TRUE, Found, Row
 from tracelens.projection.rows import Cells
 
@@ -164,7 +164,7 @@ def scattered(values: pa.Array, at: I64, n: int) -> pa.Array:
         return values
     where = np.full(n, -1, np.int64)
     where[at] = np.arange(at.size)
-    return values.take(pa.array(np.where(where < 0, 0, where), mask=where < 0)) if at.size else pa.nulls(n, values.type)
+    return values.take(places(where)) if at.size else pa.nulls(n, values.type)
 
 
 class _Number(str):

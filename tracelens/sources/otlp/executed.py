@@ -19,13 +19,16 @@ from tracelens.columns import (
     TRUNCATED,
     group_offsets,
     numbers,
+    one_of,
+    places,
     texts,
+    true,
     valid,
 )
 from tracelens.projection import ANYTHING, OBJECT, STRING, Projection, Row, run
 from tracelens.sources.otlp.attributes import Mask, scattered
 from tracelens.sources.otlp.dialects import CHAIN, DIALECTS, LLM, TOOL
-from tracelens.sources.otlp.messages import DETAILS, is_in
+from tracelens.sources.otlp.messages import DETAILS
 from tracelens.sources.otlp.spans import Spans, climb
 
 I64 = npt.NDArray[np.int64]
@@ -144,7 +147,7 @@ def _phantoms(spans: Spans, name: pa.Array) -> Mask:
     out = np.zeros(spans.n, np.bool_)
     for number, dialect in enumerate(DIALECTS):
         if dialect.phantoms:
-            out |= (spans.dialect == number) & is_in(name, *dialect.phantoms)
+            out |= (spans.dialect == number) & one_of(name, *dialect.phantoms)
     return out
 
 
@@ -187,9 +190,9 @@ def _from_events(
     number = np.full(spans.n, -1, np.int64)
     number[at] = np.arange(at.size)
     call = number[spans.event_span]
-    asked = events.row(("content", "gen_ai.event.content"), among=is_in(spans.event_name, "gen_ai.tool.message"))
-    told = events.row(("message", "content", "gen_ai.event.content"), among=is_in(spans.event_name, "gen_ai.choice"))
-    details = is_in(spans.event_name, DETAILS)
+    asked = events.row(("content", "gen_ai.event.content"), among=one_of(spans.event_name, "gen_ai.tool.message"))
+    told = events.row(("message", "content", "gen_ai.event.content"), among=one_of(spans.event_name, "gen_ai.choice"))
+    details = one_of(spans.event_name, DETAILS)
     asked_in = events.row(("gen_ai.input.messages",), among=details)
     told_in = events.row(("gen_ai.output.messages",), among=details)
     taken = form != ABSENT
@@ -282,7 +285,7 @@ def _invalid(arguments: pa.Array, form: U8, at: I64, member: str) -> pa.Array:
     """The text of arguments that were no JSON, out of the object that stands for them."""
     projection = Projection(Row("value", capture={"raw": f'"{member}"'}, rows=[Row("member", "*")]))
     some = arguments.take(pa.array(at))
-    marked = at[np.flatnonzero(pc.fill_null(pc.match_substring(some, member), False).to_numpy(zero_copy_only=False))]
+    marked = at[np.flatnonzero(true(pc.match_substring(some, member)))]
     if not marked.size:
         return arguments
     inner = texts(arguments.take(pa.array(marked)))
@@ -342,12 +345,12 @@ def _from_requests(spans: Spans, calls: Executed) -> Executed:
     call = found["call"]
     owner = found["value"].parent[call.parent].astype(np.int64)
     alone = np.bincount(owner, minlength=rows.size)[owner] == 1
-    same = pc.fill_null(pc.equal(call.text("name"), calls.name.take(pa.array(rows)).take(pa.array(owner))), False)
-    good = np.flatnonzero(alone & same.to_numpy(zero_copy_only=False))
+    same = pc.equal(call.text("name"), calls.name.take(pa.array(rows)).take(pa.array(owner)))
+    good = np.flatnonzero(alone & true(same))
     row = rows[owner]
     call_id = _rows(calls.id, row, pc.coalesce(calls.id.take(pa.array(row)), call.text("id")), good)
     now = calls.arguments.take(pa.array(row))
-    whole = pc.fill_null(pc.starts_with(pc.utf8_ltrim_whitespace(now), "{"), False).to_numpy(zero_copy_only=False)
+    whole = true(pc.starts_with(pc.utf8_ltrim_whitespace(now), "{"))
     bare = good[call.has("arguments", OBJECT)[good] & ~whole[good]]
     form = calls.form.copy()
     form[row[bare]] = JSON_VALUE
@@ -361,12 +364,12 @@ def _captured(spans: Spans, calls: Executed) -> Executed:
     arguments, form = calls.arguments, calls.form.copy()
     dialect = spans.dialect[calls.span]
     form[form == ABSENT] = NOT_CAPTURED
-    form[is_in(arguments, *HIDDEN)] = NOT_CAPTURED
+    form[one_of(arguments, *HIDDEN)] = NOT_CAPTURED
     trace = spans.trace[calls.span]
     for number, one in enumerate(DIALECTS):
         mine = dialect == number
         if one.blank and mine.any():
-            blank = mine & is_in(arguments, one.blank)
+            blank = mine & one_of(arguments, one.blank)
             others = np.unique(trace[mine & ~blank & (form != NOT_CAPTURED)])
             form[blank & ~np.isin(trace, others)] = NOT_CAPTURED
     form[_cut(spans, arguments, form, trace)] = TRUNCATED
@@ -380,8 +383,8 @@ def _cut(spans: Spans, arguments: pa.Array, form: U8, trace: I64) -> Mask:
     A limit of the exporter leaves no mark: what shows it is that several texts of a trace have one greatest length.
     """
     ends = pc.utf8_rtrim_whitespace(arguments)
-    open_ended = (form == JSON_STRING) & ~_true(pc.ends_with(ends, "}")) & _true(pc.starts_with(ends, "{"))
-    out = _true(pc.ends_with(ends, CUT))
+    open_ended = (form == JSON_STRING) & ~true(pc.ends_with(ends, "}")) & true(pc.starts_with(ends, "{"))
+    out = true(pc.ends_with(ends, CUT))
     at = np.flatnonzero(open_ended & ~out)
     if not at.size:
         return out
@@ -405,10 +408,6 @@ def _cut(spans: Spans, arguments: pa.Array, form: U8, trace: I64) -> Mask:
     return out
 
 
-def _true(values: pa.Array) -> Mask:
-    return np.asarray(pc.fill_null(values, False).to_numpy(zero_copy_only=False), np.bool_)
-
-
 def _outcomes(spans: Spans, calls: Executed) -> Executed:
     """Status and error of each call.
 
@@ -420,14 +419,14 @@ def _outcomes(spans: Spans, calls: Executed) -> Executed:
     kind = attributes.text(attributes.row(("error.type",))[at])
     said = attributes.text(attributes.row(("gen_ai.tool.status",))[at])
     event = _exceptions(spans).take(where)
-    failed = (spans.code[at] == 2) | valid(kind) | is_in(said, "error") | is_in(calls.status, "error")
-    denied = is_in(said, "denied", "rejected")
+    failed = (spans.code[at] == 2) | valid(kind) | one_of(said, "error") | one_of(calls.status, "error")
+    denied = one_of(said, "denied", "rejected")
     with_results = np.unique(spans.trace[at][valid(calls.result)])
     silent = np.isin(spans.trace[at], with_results) & ~valid(calls.result)
-    good = (spans.code[at] == 1) | is_in(said, "success") | ((spans.end[at] > 0) & ~silent)
+    good = (spans.code[at] == 1) | one_of(said, "success") | ((spans.end[at] > 0) & ~silent)
     status = np.where(denied, 2, np.where(failed, 1, np.where(good, 0, -1))).astype(np.int8)
     names = pa.array(["ok", "error", "denied"], TEXT)
-    texts_of = names.take(pa.array(np.maximum(status, 0), mask=status < 0))
+    texts_of = names.take(places(status))
     message = spans.span.text("message").take(where)
     message = pc.if_else(pc.equal(message, ""), pa.scalar(None, TEXT), message)
     error = pc.coalesce(event, message, calls.result, kind)
@@ -437,7 +436,7 @@ def _outcomes(spans: Spans, calls: Executed) -> Executed:
 
 def _exceptions(spans: Spans) -> pa.Array:
     """str?[spans]: the message of the last exception event."""
-    row = spans.events.row(("exception.message", "exception.type"), among=is_in(spans.event_name, "exception"))
+    row = spans.events.row(("exception.message", "exception.type"), among=one_of(spans.event_name, "exception"))
     last = np.full(spans.n, -1, np.int64)
     at = np.flatnonzero(row >= 0)
     last[spans.event_span[at]] = row[at]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import ABSENT, JSON_STRING, TEXT, group_offsets, positions_in, texts, valid
+from tracelens.columns import ABSENT, JSON_STRING, TEXT, group_offsets, one_of, positions_in, texts, valid
 from tracelens.projection import ANYTHING, OBJECT, STRING, Projected, Projection, Row, run
 from tracelens.sources.otlp.attributes import Mask, plain_map, scattered
 from tracelens.sources.otlp.dialects import LLM
@@ -169,10 +169,10 @@ def _event_outputs(spans: Spans, wanted: Mask) -> tuple[I64, pa.Array]:
     """Messages in the events of model spans that have them nowhere else."""
     name, events = spans.event_name, spans.events
     of_model = wanted[spans.event_span]
-    details = is_in(name, DETAILS) & of_model
+    details = one_of(name, DETAILS) & of_model
     row = events.row(("gen_ai.output.messages",), among=details)
     row = events.row(
-        ("message", "gen_ai.event.content", "content", "tool_calls"), row, is_in(name, CHOICES[0]) & of_model
+        ("message", "gen_ai.event.content", "content", "tool_calls"), row, one_of(name, CHOICES[0]) & of_model
     )
     chose = np.zeros(spans.n, np.bool_)
     chose[spans.event_span[row >= 0]] = True
@@ -185,9 +185,9 @@ def _log_outputs(spans: Spans, told: Mask) -> tuple[I64, pa.Array]:
     attributes = spans.attributes
     named = attributes.row(("event.name", "event_name"), among=spans.is_log)
     name = pc.coalesce(spans.span.text("event", STRING), attributes.text(named))
-    row = attributes.row(("gen_ai.output.messages",), among=is_in(name, DETAILS) & spans.is_log)
+    row = attributes.row(("gen_ai.output.messages",), among=one_of(name, DETAILS) & spans.is_log)
     at = np.flatnonzero(row >= 0)
-    choice = np.flatnonzero(is_in(name, CHOICES[0]) & spans.is_log)
+    choice = np.flatnonzero(one_of(name, CHOICES[0]) & spans.is_log)
     bodies = [text and plain_map(text) for text in spans.span.text("map", OBJECT).take(pa.array(choice)).to_pylist()]
     said = pc.coalesce(pa.array(bodies, TEXT), spans.span.text("said", STRING).take(pa.array(choice)))
     rows = np.concatenate([at, choice])
@@ -195,12 +195,6 @@ def _log_outputs(spans: Spans, told: Mask) -> tuple[I64, pa.Array]:
     owner = np.where(spans.parent[rows] >= 0, spans.parent[rows], rows)
     keep = np.flatnonzero(~told[owner] & valid(text))
     return owner[keep], text.take(pa.array(keep))
-
-
-def is_in(values: pa.Array, *wanted: str) -> Mask:
-    """bool[n]: values that are one of those texts."""
-    known = pc.is_in(values, pa.array(wanted, TEXT))
-    return np.asarray(known.to_numpy(zero_copy_only=False), np.bool_)
 
 
 def _projected(written: pa.Array) -> tuple[Projected, I64]:
@@ -217,7 +211,7 @@ def _listed(found: Projected, owner: I64) -> Columns:
     """Calls in lists of messages: parts, and messages that are calls themselves."""
     message, part = found["message"], found["part"]
     kind = part.text("type")
-    is_call = is_in(kind, *CALLS) | (part.has("name", STRING) & ~valid(kind))
+    is_call = one_of(kind, *CALLS) | (part.has("name", STRING) & ~valid(kind))
     bare = message.has("name", STRING)
     sizes = [int(np.count_nonzero(mask)) for mask in (is_call, bare)]
     parts, messages = np.flatnonzero(is_call), np.flatnonzero(bare)
@@ -230,7 +224,7 @@ def _listed(found: Projected, owner: I64) -> Columns:
         ]
         columns.append(pa.concat_arrays(both))
     form = np.concatenate([part.arguments("arguments")[1][parts], message.arguments("arguments")[1][messages]])
-    server = np.concatenate([is_in(kind, *SERVER)[parts], np.zeros(sizes[1], np.bool_)])
+    server = np.concatenate([one_of(kind, *SERVER)[parts], np.zeros(sizes[1], np.bool_)])
     place = of_message * (part.n + 1) + np.concatenate([parts, np.zeros(sizes[1], np.int64)])
     span = owner[message.parent[of_message]] if of_message.size else of_message
     return span, place, columns[0], columns[1], columns[2], form.astype(np.uint8), server
@@ -240,7 +234,7 @@ def _said(found: Projected, owner: I64, spans: Spans) -> pa.Array:
     """The last text of each span's messages, parts together."""
     message, part = found["message"], found["part"]
     kind = part.text("type")
-    is_text = part.has("content", STRING) & (is_in(kind, "text", "output_text") | ~valid(kind))
+    is_text = part.has("content", STRING) & (one_of(kind, "text", "output_text") | ~valid(kind))
     plain = message.text("content", STRING)
     rows = np.flatnonzero(is_text)
     last = np.full(spans.n, -1, np.int64)

@@ -24,8 +24,11 @@ from tracelens.columns import (
     group_offsets,
     nullable,
     numbers,
+    one_of,
+    places,
     positions_in,
     table,
+    true,
     valid,
 )
 from tracelens.projection import ARRAY, STRING, Projected, Projection, Row, run
@@ -114,12 +117,12 @@ class Otlp(GatheredSource):
             rejects.add(int(record[row]), METRICS if line.has("metrics", *LISTED)[row] else NO_OTLP)
         around = np.concatenate([span.parent, log.parent]).astype(np.int64)
         of_line = record[found["resource"].parent[scope.parent[around]]]
-        keys = pc.utf8_lower(pa.concat_arrays([span.text("trace", STRING), log.text("trace", STRING)]))
+        keys = pc.ascii_lower(pa.concat_arrays([span.text("trace", STRING), log.text("trace", STRING)]))
         cells = [rows.cells("@") for rows in (span, log)]
         start = np.concatenate([cell.start for cell in cells]).astype(np.int64)
         end = np.concatenate([cell.end for cell in cells]).astype(np.int64)
         is_log = np.arange(start.size) >= span.n
-        no_trace = ~valid(keys) | numbers(pc.fill_null(pc.equal(keys, ""), False)).astype(np.bool_)
+        no_trace = ~valid(keys) | true(pc.equal(pc.binary_length(keys), 0))
         no_id = ~no_trace & ~is_log
         cell = span.cells("id")
         no_id[: span.n] &= ~span.has("id", STRING) | (cell.start == cell.end)
@@ -158,12 +161,10 @@ def _labels(found: Projected, around: I64, is_log: npt.NDArray[np.bool_]) -> tup
     key, value = inner.text("key"), inner.text("string")
     for name in ("service.name", "tracelens.case_id"):
         row = np.full(resource.n, -1, np.int64)
-        at = np.flatnonzero(numbers(pc.fill_null(pc.equal(key, name), False)))
+        at = np.flatnonzero(one_of(key, name))
         row[inner.parent[at]] = at
         of_scope = row[scope.parent]
-        columns.append(
-            value.take(pa.array(np.maximum(of_scope, 0), mask=of_scope < 0)) if inner.n else pa.nulls(scope.n, TEXT)
-        )
+        columns.append(value.take(places(of_scope)) if inner.n else pa.nulls(scope.n, TEXT))
     coded = [pc.fill_null(column, "").dictionary_encode() for column in columns]
     code = np.zeros(scope.n, np.int64)
     for column in coded:
@@ -183,8 +184,8 @@ def _calls(
 ) -> tuple[pa.Table, list[Remark]]:
     """The rows of `calls`, and what is to be said about them."""
     n = merged.asked.size
-    ran_row = pa.array(np.maximum(merged.ran, 0), mask=merged.ran < 0)
-    asked_row = pa.array(np.maximum(merged.asked, 0), mask=merged.asked < 0)
+    ran_row = places(merged.ran)
+    asked_row = places(merged.asked)
 
     def of_ran(values: pa.Array) -> pa.Array:
         return values.take(ran_row) if len(values) else pa.nulls(n, values.type)
@@ -269,7 +270,7 @@ def _spans(spans: Spans, ran: Executed, merged: Merged, agents: pa.Array, used: 
         agent=agents.take(where),
         model=spans.text("model").take(where),
         call_index=nullable(index[at].astype(np.int32), index[at] < 0),
-        status=pa.array(["ok", "error"], TEXT).take(pa.array(np.maximum(status, 0), mask=status < 0)),
+        status=pa.array(["ok", "error"], TEXT).take(places(status)),
         started_at=nullable(start // 1000, start <= 0).cast(TIME),
         duration_ms=nullable((end - start) / 1e6, (start <= 0) | (end <= 0)),
         **{name: values.take(where) for name, values in used.items()},

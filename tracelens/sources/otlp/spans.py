@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, numbers, valid
+from tracelens.columns import TEXT, numbers, one_of, places, true
 from tracelens.projection import STRING, Found, Projected, Projection, Row
 from tracelens.sources.gather import Pieces
 from tracelens.sources.otlp.attributes import Attributes, Mask, attribute_rows, nanoseconds, scattered
@@ -135,7 +135,7 @@ class Spans:
         nobody = np.zeros(at.size, np.bool_)
         for number, dialect in enumerate(DIALECTS):
             if dialect.nobody:
-                placeholder = pc.is_in(names, pa.array(dialect.nobody, TEXT)).to_numpy(zero_copy_only=False)
+                placeholder = one_of(names, *dialect.nobody)
                 nobody |= (self.dialect[at] == number) & placeholder
         good = np.flatnonzero(~nobody)
         has = np.zeros(self.n, np.bool_)
@@ -145,7 +145,7 @@ class Spans:
     def inherited(self, values: pa.Array, has: Mask) -> pa.Array:
         """Values of each span, or of the nearest one around it that has one."""
         holder = np.where(has, np.arange(self.n), climb(self.parent, has))
-        return values.take(pa.array(np.maximum(holder, 0), mask=holder < 0)) if self.n else values
+        return values.take(places(holder)) if self.n else values
 
     def of(self, *dialects: Dialect) -> Mask:
         """bool[n]: spans of those dialects."""
@@ -194,20 +194,21 @@ def read_spans(pieces: Pieces) -> tuple[Spans, int]:
     """
     found, trace = pieces.found, pieces.trace.astype(np.int64)
     scopes, service, log = _labels(pieces)
-    ids = pc.utf8_lower(found["span"].text("id", STRING))
+    ids, parents = _ids(found["span"])
+    every = numbers(pa.concat_arrays([ids, parents]).dictionary_encode().indices, default=-1).astype(np.int64)
+    codes, around = every[: len(ids)], every[len(ids) :]
     end = nanoseconds(found["span"], "end")
-    keep = _latest(trace, ids, end, log) & _first_logs(pieces, trace, log)
+    keep = _latest(trace, codes, end, log) & _first_logs(pieces, trace, log)
     merged = int(np.count_nonzero(~keep))
     if merged:
         found, trace, end = found.keeping(keep), trace[keep], end[keep]
         scopes, log = scopes[keep], log[keep]
-        ids, service = ids.filter(pa.array(keep)), service.filter(pa.array(keep))
+        codes, around = codes[keep], around[keep]
+        ids, parents, service = (column.filter(pa.array(keep)) for column in (ids, parents, service))
     span = found["span"]
     attribute, event, inner = found["attribute"], found["event"], found["event_attribute"]
     attributes = Attributes(attribute, attribute.parent.astype(np.int64), span.n)
     events = Attributes(inner, inner.parent.astype(np.int64), event.n)
-    parents = pc.utf8_lower(span.text("parent", STRING))
-    parents = pc.if_else(pc.equal(parents, ""), pa.scalar(None, TEXT), parents)
     scope_names = [label.split("\n")[1] for label in pieces.block.labels]
     dialect = _dialects(attributes, scopes, scope_names)
     name = span.text("name")
@@ -223,7 +224,7 @@ def read_spans(pieces: Pieces) -> tuple[Spans, int]:
     spans = Spans(
         span.n, kept, found, trace, log, scopes, service, attributes, events, event.parent.astype(np.int64),
         event.text("name"), dialect, np.flatnonzero(np.bincount(dialect)).tolist(), kind, known & ~log, ids, parents,
-        _parents(trace, ids, parents, log), start, end, code, name, np.lexsort((start, trace)),
+        _parents(trace, codes, around, log), start, end, code, name, np.lexsort((start, trace)),
     )  # fmt: skip
     return spans, merged
 
@@ -234,7 +235,7 @@ def _codes(span: Found) -> I64:
     if span.has("code", STRING).any():
         said = span.text("code")
         for number, names in enumerate((("1", "OK", "STATUS_CODE_OK"), ("2", "ERROR", "STATUS_CODE_ERROR")), 1):
-            code[np.flatnonzero(pc.is_in(said, pa.array(names, TEXT)).to_numpy(zero_copy_only=False))] = number
+            code[one_of(said, *names)] = number
     return code
 
 
@@ -247,11 +248,18 @@ def _labels(pieces: Pieces) -> tuple[I64, pa.Array, Mask]:
     return label, services.take(pa.array(label)), is_log[label] if label.size else np.zeros(0, np.bool_)
 
 
-def _latest(trace: I64, ids: pa.Array, end: I64, log: Mask) -> Mask:
+def _ids(span: Found) -> tuple[pa.Array, pa.Array]:
+    """str?[n]: ids and those of parents, in lower case; an empty parent is none."""
+    ids, parents = (pc.ascii_lower(span.text(name, STRING)) for name in ("id", "parent"))
+    blank = true(pc.equal(pc.binary_length(parents), 0))
+    return ids, pc.if_else(pa.array(blank), pa.scalar(None, TEXT), parents) if blank.any() else parents
+
+
+def _latest(trace: I64, codes: I64, end: I64, log: Mask) -> Mask:
     """bool[n]: all rows but those of which there is a better one with the same id: complete, else later."""
     keep = np.ones(trace.size, np.bool_)
-    at = np.flatnonzero(valid(ids) & ~log)
-    code = numbers(ids.take(pa.array(at)).dictionary_encode().indices, default=0).astype(np.int64)
+    at = np.flatnonzero((codes >= 0) & ~log)
+    code = codes[at]
     order = np.lexsort((at, end[at] > 0, code, trace[at]))
     same = (trace[at][order][1:] == trace[at][order][:-1]) & (code[order][1:] == code[order][:-1])
     keep[at[order[:-1][same]]] = False
@@ -271,13 +279,11 @@ def _first_logs(pieces: Pieces, trace: I64, log: Mask) -> Mask:
     return keep
 
 
-def _parents(trace: I64, ids: pa.Array, parents: pa.Array, log: Mask) -> I64:
+def _parents(trace: I64, mine: I64, around: I64, log: Mask) -> I64:
     """int64[n]: the row with the parent's id in the same trace; for a log record the row of its span."""
     n = trace.size
-    wanted = pc.if_else(pa.array(log), ids, parents) if log.any() else parents
-    codes = numbers(pa.concat_arrays([ids, wanted]).dictionary_encode().indices, default=-1).astype(np.int64)
-    mine, around = codes[:n], codes[n:]
-    size = int(codes.max(initial=0)) + 1
+    around = np.where(log, mine, around)
+    size = int(max(mine.max(initial=0), around.max(initial=0))) + 1
     known = np.flatnonzero((mine >= 0) & ~log)
     key = trace[known] * size + mine[known]
     order = np.argsort(key, kind="stable")

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, TIME, numbers, offsets_of, valid
+from tracelens.columns import TEXT, TIME, numbers, offsets_of, places, valid
 from tracelens.sources.otlp.attributes import Mask, nullable_sum, scattered
 from tracelens.sources.otlp.dialects import AGENT, LLM, OPENINFERENCE, PYDANTIC_AI, TRACEAI, VERCEL_AI
 from tracelens.sources.otlp.messages import Requested
@@ -95,7 +95,7 @@ def _agents(spans: Spans, order: I64, agents: pa.Array, n: int) -> pa.Array:
     named = valid(agents)
     first = _first(spans, order, named & (spans.kind == AGENT), n)
     first = np.where(first >= 0, first, _first(spans, order, named, n))
-    return agents.take(pa.array(np.maximum(first, 0), mask=first < 0)) if spans.n else pa.nulls(n, TEXT)
+    return agents.take(places(first)) if spans.n else pa.nulls(n, TEXT)
 
 
 def _cases(spans: Spans, order: I64, n: int) -> pa.Array:
@@ -160,9 +160,7 @@ def tools(spans: Spans, order: I64, n: int) -> pa.Array:
     which[sizes == 1] = single[code[begin[:-1][sizes == 1]]]
     for each in np.flatnonzero(sizes > 1):
         which[each] = _known(lists, written, texts, tuple(code[begin[each] : begin[each + 1]].tolist()))
-    return (
-        pa.array(written, TEXT).take(pa.array(np.maximum(which, 0), mask=which < 0)) if written else pa.nulls(n, TEXT)
-    )
+    return pa.array(written, TEXT).take(places(which)) if written else pa.nulls(n, TEXT)
 
 
 def _known(

@@ -23,6 +23,7 @@ from tracelens.columns import (
     group_offsets,
     numbers,
     one_chunk,
+    places,
     positions_in,
     table,
     texts,
@@ -307,7 +308,7 @@ def _first_known(
         row[trace[found]] = found
     if (row >= 0).all():
         return pick(column, row)
-    return one_chunk(column).take(pa.array(np.where(row < 0, 0, row), mask=row < 0))
+    return one_chunk(column).take(places(row))
 
 
 def row_digests(rows: pa.Table, names: Iterable[str]) -> npt.NDArray[np.uint64]:

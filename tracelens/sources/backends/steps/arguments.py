@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_STRING, JSON_VALUE, TEXT, coded, one_chunk
+from tracelens.columns import JSON_STRING, JSON_VALUE, TEXT, coded, one_chunk, true, valid
 from tracelens.projection import ARRAY, NONE, OBJECT, STRING, Projection, Row
 from tracelens.sources.backends.steps.model import Mask, inside
 
@@ -59,7 +59,7 @@ def recorded(given: pa.Array, form: npt.NDArray[np.uint8]) -> tuple[pa.Array, np
     form = form.copy()
     named = top.has("kwargs", OBJECT) & (members == 2) & top.has("args", ARRAY)
     placed = top.has("args", ARRAY) & (members == 1)
-    empty = pc.equal(top.text("args", ARRAY), "[]").fill_null(False).to_numpy(zero_copy_only=False)
+    empty = true(pc.equal(top.text("args", ARRAY), "[]"))
     texts_of = {OBJECT: top.text("kwargs", OBJECT), STRING: top.text("input")}
     given = _put(given, row[named & empty], texts_of[OBJECT].filter(pa.array(named & empty)))
     repair[row[placed | (named & ~empty)]] = 0
@@ -93,8 +93,7 @@ def _put(given: pa.Array, rows: Any, values: pa.Array) -> pa.Array:
 
 def _looks_python(given: pa.Array) -> Mask:
     """Which texts are an object with a key as Python quotes it."""
-    found = pc.fill_null(pc.match_substring_regex(given, r"^\s*\{\s*'"), False)
-    return np.asarray(found.to_numpy(zero_copy_only=False), np.bool_)
+    return true(pc.match_substring_regex(given, r"^\s*\{\s*'"))
 
 
 def _from_python(given: pa.Array, rows: Mask) -> tuple[pa.Array, Any]:
@@ -104,7 +103,7 @@ def _from_python(given: pa.Array, rows: Mask) -> tuple[pa.Array, Any]:
         return given, at
     coded = given.take(pa.array(at)).dictionary_encode()
     made = pa.array([as_json(text) for text in coded.dictionary.to_pylist()], TEXT).take(coded.indices)
-    good = pc.is_valid(made).to_numpy(zero_copy_only=False)
+    good = valid(made)
     return _put(given, at[good], made.filter(pa.array(good))), at[good]
 
 

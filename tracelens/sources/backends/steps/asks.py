@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import FREE_TEXT, TEXT, one_chunk, valid
+from tracelens.columns import FREE_TEXT, TEXT, one_chunk, one_of, valid
 from tracelens.projection import (
     ANYTHING,
     NONE,
@@ -195,7 +195,7 @@ def _last(parts: Sequence[tuple[I64, pa.Array]], n: int, kind: pa.DataType) -> p
 
 
 def _is(values: pa.Array, known: Sequence[str]) -> Mask:
-    return np.asarray(pc.is_in(values, pa.array(known, TEXT)).to_numpy(zero_copy_only=False), np.bool_)
+    return one_of(values, *known)
 
 
 def _words(found: Projected, name: str) -> pa.Array:

@@ -9,7 +9,7 @@ them, is a second record of it. Depth counts the tool calls around a call.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -34,6 +34,7 @@ from tracelens.columns import (
     nullable,
     numbers,
     one_chunk,
+    places,
     positions_in,
     table,
     valid,
@@ -64,6 +65,11 @@ from tracelens.sources.backends.steps.wrapped import wrapped
 
 Inputs = Callable[[I64], pa.Array]
 """Gives the inputs of models, as JSON text, by row of the steps as they were handed over."""
+
+
+RUN = ("name", "arguments", "arguments_form", "repair", "call_id", "status", "output", "error", "call_kind")
+ASKED = ("name", "arguments", "arguments_form", "call_id", "error", "kind")
+"""What a call has of the span that ran it, and of the request for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +134,16 @@ def flattened(steps: pa.Table, n: int, *, inputs: Inputs | None = None, asks: pa
     wanted = wanted.filter(pa.array(~_again(wanted, order)))
     order = _with_tools(steps, wanted, order)
     made, order = _calls_made(steps, wanted, order)
-    calls, rows, tied = _call_table(steps, wanted, made, order, n)
+    agents = order.agents(steps)
+    calls, rows, tied = _call_table(steps, wanted, made, order, agents, n)
     silent = np.ones(len(order.kind), np.bool_)
     silent[wanted["step"].to_numpy()] = False
     calls = _with_results(calls, rows, order, inputs, place)
     return Flat(
         calls,
-        _span_table(steps, order, rows.step, numbers(calls["call_index"])),
+        _span_table(steps, order, agents, rows.step, numbers(calls["call_index"])),
         _complete(steps, order, n),
-        _first_agents(order, order.agents(steps), n),
+        _first_agents(order, agents, n),
         last_texts(order, models, spoken.text, silent, n),
         _first_starts(order, n),
         *totals(steps, order, n),
@@ -223,7 +230,9 @@ def _calls_made(steps: pa.Table, wanted: pa.Table, order: Order) -> tuple[_Made,
     return made, replace(order, kind=kind, second=second)
 
 
-def _call_table(steps: pa.Table, wanted: pa.Table, made: _Made, order: Order, n: int) -> tuple[pa.Table, _Made, I64]:
+def _call_table(
+    steps: pa.Table, wanted: pa.Table, made: _Made, order: Order, agents: pa.Array, n: int
+) -> tuple[pa.Table, _Made, I64]:
     """The calls in order, the step and request of each, and the rows whose order the file alone gave."""
     owner = _owners(wanted, made)
     where = np.where(made.step >= 0, made.step, owner)
@@ -234,7 +243,7 @@ def _call_table(steps: pa.Table, wanted: pa.Table, made: _Made, order: Order, n:
     owner, where = owner[sorted_], where[sorted_]
     trace = order.trace[where]
     turn, tied = groups_of(order, steps, made.step, owner, trace)
-    run, asked = _taken(steps, made.step), _taken(wanted, made.ask)
+    run, asked = _taken(steps, made.step, RUN), _taken(wanted, made.ask, ASKED)
     depth = order.depth(order.kind == TOOL, order.second)
     arguments, form, repair = _arguments(run, asked, made)
     alone = pa.array(made.step < 0)
@@ -252,7 +261,7 @@ def _call_table(steps: pa.Table, wanted: pa.Table, made: _Made, order: Order, n:
             arguments_form=form,
             call_id=pc.coalesce(asked["call_id"], run["call_id"]),
             turn=turn,
-            agent=order.agents(steps).take(pa.array(where)),
+            agent=agents.take(pa.array(where)),
             depth=depth[where],
             status=pc.if_else(failed, pa.scalar("error", TEXT), run["status"]),
             result=run["output"],
@@ -273,10 +282,10 @@ def _owners(wanted: pa.Table, made: _Made) -> I64:
     return np.where(made.ask >= 0, step[made.ask], -1) if step.size else np.full(made.ask.size, -1, np.int64)
 
 
-def _taken(rows: pa.Table, at: I64) -> dict[str, pa.Array]:
+def _taken(rows: pa.Table, at: I64, names: Sequence[str]) -> dict[str, pa.Array]:
     """Columns at the rows told, null where the row is -1."""
-    index = pa.array(np.where(at < 0, 0, at), mask=at < 0)
-    return {name: one_chunk(rows[name]).take(index) for name in rows.column_names}
+    index = places(at)
+    return {name: one_chunk(rows[name]).take(index) for name in names}
 
 
 def _arguments(run: dict[str, Any], asked: dict[str, Any], made: _Made) -> tuple[pa.Array, pa.Array, pa.Array]:
@@ -314,7 +323,7 @@ def _with_results(calls: pa.Table, made: _Made, order: Order, inputs: Inputs | N
     hit = (known[at] == key[: alone.size]) & (key[: alone.size] >= 0)
     index = np.full(calls.num_rows, -1, np.int64)
     index[alone[hit]] = first[at[hit]]
-    rows_told = pa.array(np.where(index < 0, 0, index), mask=index < 0)
+    rows_told = places(index)
     for name, values in (("result", found.result), ("status", found.status)):
         column = pc.coalesce(one_chunk(calls[name]), values.take(rows_told))
         calls = calls.set_column(CALLS.get_field_index(name), CALLS.field(name), column)
@@ -357,24 +366,24 @@ def _first_starts(order: Order, n: int) -> pa.Array:
     return times(np.where(first == np.iinfo(np.int64).max, UNKNOWN, first))
 
 
-def _span_table(steps: pa.Table, order: Order, ran: I64, calls: npt.NDArray[np.int32]) -> pa.Table:
+def _span_table(steps: pa.Table, order: Order, agents: pa.Array, ran: I64, calls: npt.NDArray[np.int32]) -> pa.Table:
     """The spans by trace and rank; ``ran`` is the step of each call, ``calls`` its index."""
     by_rank = np.argsort(order.rank)
     index = np.full(steps.num_rows, -1, np.int32)
     index[ran[ran >= 0]] = calls[ran >= 0]
-    rows = steps.take(pa.array(by_rank))
+    kept = ("parent_id", "name", "model", "status", "input_tokens", "output_tokens", "cost")
+    rows = steps.select(["span_id", *kept]).take(pa.array(by_rank))
     start, end = order.start[by_rank], order.end[by_rank]
     name = one_chunk(rows["span_id"])
     if name.null_count:
         name = pc.coalesce(name, pa.array(by_rank).cast(TEXT))
-    kept = ("parent_id", "name", "model", "status", "input_tokens", "output_tokens", "cost")
     return table(
         SPANS,
         steps.num_rows,
         trace=order.trace[by_rank].astype(np.uint32),
         span_id=name,
         kind=coded(order.kind[by_rank], KIND_NAMES),
-        agent=order.agents(steps).take(pa.array(by_rank)),
+        agent=agents.take(pa.array(by_rank)),
         call_index=nullable(index[by_rank], index[by_rank] < 0),
         started_at=times(start),
         duration_ms=durations(start, end),

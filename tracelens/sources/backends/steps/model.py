@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import TEXT, numbers, one_chunk, table, texts
+from tracelens.columns import TEXT, numbers, one_chunk, places, table, texts
 from tracelens.errors import InternalError
 from tracelens.projection import Projected, Projection, run
 
@@ -109,7 +109,7 @@ def taken(values: pa.Array | pa.ChunkedArray, at: npt.NDArray[np.integer[Any]]) 
     """
     if values.null_count == len(values):
         return pa.nulls(at.size, values.type)
-    return one_chunk(values).take(pa.array(np.where(at < 0, 0, at), mask=at < 0))
+    return one_chunk(values).take(places(at))
 
 
 def instants(values: pa.Array | pa.ChunkedArray) -> I64:

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT
+from tracelens.columns import TEXT, places
 from tracelens.projection import ANYTHING, NONE, STRING, Projection, Row
 from tracelens.sources.backends.steps.model import inside
 
@@ -68,7 +68,7 @@ def results(given: pa.Array) -> Results:
     of_message = pa.array(message)
     at = np.full(len(given), -1, np.int64)
     at[top.parent] = np.arange(top.n)
-    index = pa.array(np.where(at < 0, 0, at), mask=at < 0)
+    index = places(at)
 
     def spread(values: pa.Array) -> pa.Array:
         return values.cast(TEXT).take(index) if top.n else pa.nulls(len(given), TEXT)

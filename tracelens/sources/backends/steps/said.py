@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, valid
+from tracelens.columns import TEXT, places, valid
 from tracelens.projection import STRING, Projection, Row
 from tracelens.sources.backends.steps.model import inside, taken
 
@@ -68,7 +68,7 @@ def _read(given: pa.Array) -> tuple[pa.Array, pa.Array]:
     inner = pc.coalesce(said, root.text("text"))
     at = np.full(n, -1, np.int64)
     at[root.parent] = np.arange(root.n)
-    index = pa.array(np.where(at < 0, 0, at), mask=at < 0)
+    index = places(at)
     read = inner.take(index) if root.n else pa.nulls(n, TEXT)
     again = root.text("@", STRING).take(index) if root.n else pa.nulls(n, TEXT)
     plain = pc.if_else(pa.array(found.errors[:, 0] > 0), given, pa.scalar(None, TEXT))

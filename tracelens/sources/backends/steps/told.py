@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT
+from tracelens.columns import TEXT, true
 from tracelens.projection import ANYTHING, NUMBER, STRING, Found, Projection, Row
 from tracelens.sources.backends.steps.model import I64, inside
 
@@ -106,8 +106,8 @@ def told(given: pa.Array) -> Told:
 
 def _answers(part: Found) -> np.ndarray:
     known = pa.array(ANSWERING, TEXT)
-    by_role = pc.is_in(part.text("role"), known).to_numpy(zero_copy_only=False)
-    by_type = pc.is_in(part.text("type"), known).to_numpy(zero_copy_only=False)
+    by_role = true(pc.is_in(part.text("role"), known))
+    by_type = true(pc.is_in(part.text("type"), known))
     blocks = part.has("content", STRING) | (part.table.name == "part") | by_type
     return np.asarray((by_role | by_type) & part.has("call_id", STRING, NUMBER) & blocks, np.bool_)
 
