@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tracelens.cli.console import print_json, print_lines
@@ -12,6 +13,9 @@ from tracelens.results.page import Line, safe
 if TYPE_CHECKING:
     from tracelens.dialects import Dialect
     from tracelens.results.dialects import Disagreements
+
+WIDE = 105
+"""Characters of a line of prose."""
 
 
 def modes(name: str | None = None, /, *, json: bool = False) -> None:
@@ -98,9 +102,11 @@ def _page(dialect: Dialect) -> list[Line]:
     """All that is known of a dialect."""
     facts = _facts(dialect)
     lines: list[Line] = [[(dialect.name, "title"), (f"  {dialect.library} {dialect.version}", "")]]
-    lines += [
-        [(f"  {key:<12}", "dim"), (facts[key], "")] for key in ("source", "equality", "empties", "duplicates", "bugs")
-    ]
+    for key in ("source", "equality", "empties", "duplicates", "bugs"):
+        heads = [key, *[""] * len(facts[key])]
+        lines += [
+            [(f"  {head:<12}", "dim"), (text, "")] for head, text in zip(heads, wrap(facts[key], WIDE), strict=False)
+        ]
     lines.append([])
     for each in facts["metrics"]:
         column = "" if each["column"] else "  (with parameters only)"

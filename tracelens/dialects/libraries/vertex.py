@@ -45,7 +45,7 @@ vertex = Dialect(
     name="vertex",
     library="Vertex AI Gen AI evaluation service",
     version="public documentation, read on 2026-11-30",
-    source="Google Cloud documentation, 'Evaluate Gen AI agents', trajectory evaluation",
+    source="cloud.google.com/vertex-ai/generative-ai/docs/models/evaluation-agents, trajectory evaluation",
     reading=Reading("parses", broken="keeps"),
     metrics=(
         Metric("trajectory_exact_match", exact_match, "1 if A = E, in order, else 0", "share", also=("exact_match",)),
