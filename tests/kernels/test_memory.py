@@ -6,6 +6,7 @@ from numba import njit
 
 from tracelens.kernels import memory as m
 from tracelens.kernels.check_text import same_bytes
+from tracelens.kernels.jit import kernel
 
 
 @njit
@@ -20,7 +21,7 @@ def stores(u8, i64, u64):
     m.store_u64(u64, 1, np.uint64(2**64 - 1))
 
 
-@njit
+@kernel
 def total(address, size):
     return m.bytes_at(address, size).sum()
 

@@ -4,6 +4,8 @@ from types import SimpleNamespace
 
 import pytest
 
+from tracelens.kernels import ahead
+from tracelens.results import progress
 from tracelens.results.progress import describe, progress_line
 
 
@@ -36,3 +38,15 @@ def test_nothing_is_shown_when_told_so(monkeypatch):
 
 def test_no_rate_before_the_first_moment():
     assert describe(SimpleNamespace(n_traces=5, n_rejects=0), 0.0) == "5 traces"
+
+
+def test_compiling_is_shown_and_asked_for_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    monkeypatch.setattr(progress, "_looked", [])
+    monkeypatch.setattr(ahead, "missing", lambda: asked.append(1) or ["a", "b"])
+    monkeypatch.setattr(ahead, "compile_ahead", lambda names, done: done(len(names)))
+    progress.compiled()
+    progress.compiled()
+    assert asked == [1]
+    assert "compiling, once after installing: 2 of 2 kernels" in sys.stderr.getvalue()

@@ -34,7 +34,7 @@ def _show(date: str | None, json: bool) -> None:
     with as_file(files("tracelens") / "demo") as folder, tempfile.TemporaryDirectory() as place:
         traces = Path(place) / "traces.jsonl"
         traces.write_text(_with_date((folder / "traces.jsonl").read_text(encoding="utf-8"), date), encoding="utf-8")
-        results = score(traces, folder / "suite.toml", progress=False)
+        results = score(traces, folder / "suite.toml")
         page = results.explain("demo-1")
         if json:
             print_json(page.to_dict())

@@ -10,7 +10,6 @@ What an operation cannot decide exactly makes the whole value `ODD`: somebody el
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.check_codes import ANY_OF, CONTAINS, END, NOT, ONE_OF
 from tracelens.kernels.check_number import NO, UNSURE, YES
@@ -40,7 +39,7 @@ from tracelens.kernels.context import (
     get,
     put,
 )  # fmt: skip
-from tracelens.kernels.jit import kernel
+from tracelens.kernels.jit import inlined, kernel
 from tracelens.kernels.memory import load_i32, load_i64, load_u8, store_i64
 from tracelens.kernels.scan import STRING
 
@@ -82,13 +81,13 @@ def visit(c: int, constants: int, node: int, item: int) -> int:
         k += 1
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def frame_of(c: int, column: int) -> int:
     """A number of the innermost frame."""
     return load_i64(get(c, R_FRAMES), 7 * (get(c, DEPTH) - 1) + column)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def set_frame(c: int, column: int, value: int) -> None:
     """Change a number of the innermost frame."""
     store_i64(get(c, R_FRAMES), 7 * (get(c, DEPTH) - 1) + column, value)

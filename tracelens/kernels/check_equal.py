@@ -7,7 +7,6 @@ longest string of either.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.check_number import EXACT, NO, UNSURE, YES, order, read_double, read_integer
 from tracelens.kernels.check_text import plain_text, same_bytes
@@ -24,7 +23,7 @@ from tracelens.kernels.context import (
     T_START,
     get,
 )  # fmt: skip
-from tracelens.kernels.jit import kernel
+from tracelens.kernels.jit import inlined, kernel
 from tracelens.kernels.memory import load_i32, load_u8, load_u64
 from tracelens.kernels.scan import ARRAY, DEAD, ESCAPED, FALSE, KEY_ESCAPED, NUMBER, OBJECT, STRING, TRUE
 
@@ -78,7 +77,7 @@ def same_scalar(ta: int, i: int, tb: int, j: int, scratch: int, scratch_2: int) 
     return YES if same else NO
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def key_escapes(t: int, entry: int) -> int:
     """`ESCAPED` where a member's key has escapes, else 0."""
     return ESCAPED if load_u8(get(t, T_FLAGS), entry) & KEY_ESCAPED else 0

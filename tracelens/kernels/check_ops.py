@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from tracelens.kernels.check_codes import (
     APPLY,
@@ -68,7 +67,7 @@ from tracelens.kernels.context import (
     get,
     put,
 )  # fmt: skip
-from tracelens.kernels.jit import kernel
+from tracelens.kernels.jit import inlined, kernel
 from tracelens.kernels.memory import load_f64, load_i32, load_i64, load_u8, load_u64, store_i64
 from tracelens.kernels.scan import DEAD, ESCAPED, KEY_ESCAPED, KEY_NON_ASCII, NON_ASCII
 
@@ -98,13 +97,13 @@ def note(c: int, op: int, item: int, extra: int) -> None:
     put(c, EVENTS, k + 1)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def op_of(c: int, k: int, column: int) -> int:
     """A number of operation ``k``; column 0 is its code."""
     return load_i64(get(c, P_OPS), 6 * k + column)
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def key_flags(c: int, member: int) -> int:
     """The flags of a member's key, as those of a string."""
     flags = load_u8(get(c, T_FLAGS), member)
@@ -296,7 +295,7 @@ def names_op(c: int, k: int, entry: int) -> int:
     return YES
 
 
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def has(c: int, local: int) -> bool:
     """Whether the object looked at last has a property."""
     return load_i64(get(c, R_SEEN), local) == get(c, STAMP)

@@ -1,4 +1,4 @@
-"""A progress line on standard error: traces so far, and how many a second."""
+"""A progress line on standard error: kernels compiled, then traces so far, and how many a second."""
 
 from __future__ import annotations
 
@@ -27,20 +27,45 @@ def progress_line(show: bool | str = "auto") -> Iterator[Callable[[Counts], None
     Yields:
         What to call after every batch; None when nothing is to be shown. The line goes away at the end.
     """
+    with _line(show, "reading") as (tell, elapsed):
+        yield None if tell is None else lambda counts: tell(describe(counts, elapsed()))
+
+
+@contextmanager
+def _line(show: bool | str, words: str) -> Iterator[tuple[Callable[[str], None] | None, Callable[[], float]]]:
+    """What changes the words of a line, if one is shown, and how long it has been there, in seconds."""
     if not (sys.stderr.isatty() if show == "auto" else show):
-        yield None
+        yield None, float
         return
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None)
+        task = bar.add_task(words, total=None)
+        yield lambda new: bar.update(task, description=new), lambda: bar.tasks[0].elapsed or 0.0
 
-        def report(counts: Counts) -> None:
-            bar.update(task, description=describe(counts, bar.tasks[0].elapsed or 0.0))
 
-        yield report
+_looked: list[bool] = []  # whether this process has asked what is compiled
+
+
+def compiled(show: bool | str = "auto") -> None:
+    """Compile what a first use needs, if that was not done before on this machine.
+
+    Args:
+        show: Whether to show how far it is; ``auto``: if standard error is a terminal.
+    """
+    if _looked:
+        return
+    _looked.append(True)
+    from tracelens.kernels.ahead import compile_ahead, missing
+
+    names = missing()
+    if not names:
+        return
+    words = "compiling, once after installing: {} of " + counted(len(names), "kernel")
+    with _line(show, words.format(0)) as (tell, _):
+        compile_ahead(names, lambda ready: tell(words.format(ready)) if tell else None)
 
 
 def describe(counts: Counts, seconds: float) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tracelens.errors import UsageError, path_of, shown_type
-from tracelens.results.progress import progress_line
+from tracelens.results.progress import compiled, progress_line
 
 if TYPE_CHECKING:
     from tracelens.selection import Selection
@@ -40,6 +40,7 @@ def run_folder(
         The run folder, and the temporary folder to remove after use, if one was made.
     """
     resolved = as_suite(suite)  # before anything heavy is loaded: most mistakes are made here
+    compiled(progress)
     from tracelens.run import score as engine
 
     folder = path_of(out, "results folder") if out is not None else Path(tempfile.mkdtemp(prefix="tracelens-"))
