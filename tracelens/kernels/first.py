@@ -47,6 +47,8 @@ FIRST: dict[str, str] = {
     "sentences.cut_long": "u8 i64 i64 int int i32",
     "shown.find_plain": "u8 shred.Tape i32 i64 u8 i64",
     "shred.count_values": "u8 i64 i64",
+    "sizes.longest_text": "i64",
+    "sizes.longest_value": "i64 i32 i32",
 }
 """Types by kernel; those that take longest come first."""
 
@@ -62,7 +64,7 @@ TUPLES: dict[str, str] = {
     "digest.RuleTrie": "i32 u64 i32 i32 u8 u8 i32 u64 u64",
     "pairing.Pairings": "i64 i32:2 u8:2 i64:3 i64 b1",
     "project.Rows": "i64 i64 i64 i64 i64 i64 u8 i32 i32 i32 i32 u8",
-    "project.Scratch": "i64 i64 i64 i64 i64 i64 u8 u8",
+    "project.Scratch": "i64 i64 i64 i64 i64 i64 u8 u8 i32",
     "project.Trie": "i32 i32 i32 i32 i32 i32 i32 i32 i32 i64 i64 i64 i64 u8 u8",
     "short.Looks": "u64 u64 i64 i64 i64",
     "shown.Told": "i64 i64 u8 i64",
