@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.dialects.scored import as_column, ask, close, single
+from tracelens.dialects import DIALECTS
 
 VALUES, ODD, GIVEN = (
     json.loads((Path(__file__).parent / name).read_text(encoding="utf-8"))
@@ -45,3 +46,11 @@ def test_all_traces_at_once(tmp_path, values, names_only):
     for row, found in zip(rows, ask(tmp_path, list(traces(values, names_only=names_only)), asked), strict=True):
         for value, wanted in zip(found, row["values"], strict=True):
             assert value.startswith("!") if wanted is None else close(value, as_column(wanted)), row["metric"]
+
+
+def test_a_call_within_openai_s_function():
+    made, plain = [{"function": {"name": "f", "arguments": "{}"}}], [{"name": "f", "arguments": {}}]
+    futureagi = DIALECTS["futureagi"]
+    assert (futureagi.tool_call_accuracy(made, plain), futureagi.strict(made, plain)) == (1.0, 0.0)
+    assert (futureagi.strict(made, made), futureagi.strict(made, [str(made[0])])) == (1.0, 1.0)
+    assert DIALECTS["agentevals"].trajectory_strict_match(made, plain) is True

@@ -13,6 +13,8 @@ from tracelens.sources import detect
 SAMPLES = Path(detect.__file__).parent / "samples"
 NOTE = '"annotations": [{"name": "helpful", "result": {"score": 0.5, "label": "good"}}]'
 FEEDBACK = '"feedback": [{"feedback_type": "helpful", "payload": {"output": 0.5}}]'
+LABEL = '"annotations": [{"name": "tone", "result": {"label": "kind", "score": null}}]'
+PASSED = '"feedback": [{"feedback_type": "right", "payload": {"output": true}}]'
 
 KEPT = [
     ("langfuse", "", "", {"langfuse.helpful": 0.5}),
@@ -20,8 +22,10 @@ KEPT = [
     ("mlflow", "", "", {"mlflow.helpful": 0.5}),
     ("mlflow", '"feedback": {"value": 0.5}', '"feedback": {"value": "yes"}', {"mlflow.helpful": "yes"}),
     ("phoenix", '{"parent_id": null, ', '{"parent_id": null, ' + NOTE + ", ", {"phoenix.helpful": 0.5}),
+    ("phoenix", '{"parent_id": null, ', '{"parent_id": null, ' + LABEL + ", ", {"phoenix.tone": "kind"}),
     ("deepeval", "", "", {"deepeval.Helpful": 0.5}),
     ("weave", '{"status": "success"}', '{"status": "success", ' + FEEDBACK + "}", {"weave.helpful": 0.5}),
+    ("weave", '{"status": "success"}', '{"status": "success", ' + PASSED + "}", {"weave.right": True}),
     ("inspect", "", "", {"includes": "C", "steps": 3}),
     ("tau-bench", "", "", {"reward": 1.0}),
     ("tau2", "", "", {"reward": 1.0}),

@@ -38,6 +38,8 @@ class Reading:
             ``refuses``, or keeps them but takes ``0``, ``""``, ``[]``, ``false`` and ``null`` for none (``empties``).
         named_by: Keys that lead to the tool's name within the arguments of a call made, where they have it; none
             where only the call has a name.
+        whole_entries: Whether, where only names are compared, a call within OpenAI's ``function`` goes by the text of
+            the whole entry.
     """
 
     text: Text
@@ -48,3 +50,4 @@ class Reading:
     null: Literal["refuses", "keeps", "none"] = "keeps"
     others: Literal["keeps", "none", "refuses", "empties"] = "keeps"
     named_by: tuple[str, ...] = ()
+    whole_entries: bool = False

@@ -25,6 +25,7 @@ class SingleCall:
 
     Attributes:
         name: The tool.
+        alone: What it goes by where only names are compared.
         given: The arguments as they were passed; None where they were not.
         missing: Whether they were not passed at all.
         output: The result, where one was passed.
@@ -32,11 +33,14 @@ class SingleCall:
 
     def __init__(self, entry: Any, reading: Reading) -> None:
         inner = entry.get("function") if isinstance(entry, Mapping) else None
+        whole = entry
         entry = {"name": entry} if isinstance(entry, str) else inner if isinstance(inner, Mapping) else entry
         name = entry.get("name") if isinstance(entry, Mapping) else None
         if not isinstance(name, str):
             raise RefusedError("malformed call: it has no name")
-        self.name = self.given_name = name
+        self.name = self.given_name = self.alone = name
+        if reading.whole_entries and entry is inner:
+            self.alone = whole.get("name", whole.get("action", str(whole)))
         self.given = entry.get("arguments")
         self.missing = "arguments" not in entry
         self.output = entry.get("output")
@@ -84,13 +88,13 @@ class SingleCall:
         for key in self._reading.named_by:
             name = name.get(key) if isinstance(name, dict) else None
         call = copy(self)
-        call.name = name if isinstance(name, str) else self.name
+        call.name = call.alone = name if isinstance(name, str) else self.name
         return call
 
     def trimmed(self) -> SingleCall:
         """The same call with its name trimmed."""
         call = copy(self)
-        call.name = self.name.strip()
+        call.name = call.alone = self.name.strip()
         return call
 
 
@@ -118,7 +122,7 @@ class SingleView:
     @cached_property
     def names(self) -> Compared:
         """The names compared."""
-        return compared([call.name for call in self.a], [call.name for call in self.e])
+        return compared([call.alone for call in self.a], [call.alone for call in self.e])
 
     def _look(self) -> None:
         """Look at arguments: none of the actual ones may be unknown."""

@@ -51,7 +51,7 @@ futureagi = Dialect(
     library="Future AGI platform (trajectory_match, tool_call_accuracy)",
     version="repository at 5dc9ff237fe0, 2026-08-22",
     source="github.com/future-agi/future-agi, futureagi/model_hub/system_evals/function",
-    reading=Reading("parses", broken="keeps"),
+    reading=Reading("parses", broken="keeps", whole_entries=True),
     metrics=(
         Metric("strict", strict, "|common prefix of a and e| / max(n, m)", "share", names_only=True),
         Metric("unordered", unordered, "|S(a) ∩ S(e)| / |S(a) ∪ S(e)|", "share", names_only=True),
@@ -82,7 +82,6 @@ futureagi = Dialect(
     bugs=(
         "subset and superset are shares, not verdicts; tool_call_accuracy depends on the order of the calls: an early "
         "name-only pair takes the expected call that a later one equals; == takes true for 1; it reads calls within "
-        "OpenAI's function only for tool_call_accuracy, and trajectory_match would compare the text of such entries: here "
-        "both read them"
+        "OpenAI's function only for tool_call_accuracy, while trajectory_match compares the text of such entries"
     ),
 )

@@ -4,7 +4,8 @@ Attributes are flat with dots (``attributes.tool.name``), nested, or columns of 
 arguments are ``input.value``, results ``output.value``. ``tool.parameters`` is a schema and no argument. Models ask for
 calls in ``llm.output_messages``. LangChain's bare strings (a tool with one text parameter) take the arguments of the
 request, and whole tool messages in ``output.value`` are taken apart. Frames hold spans newest first; start times give
-the order. Span annotations (``annotations``) become tags ``phoenix.<name>`` where they are the root's.
+the order. Span annotations (``annotations``) become tags ``phoenix.<name>`` where they are the root's: the score, or
+the label where there is no score.
 """
 
 from __future__ import annotations
@@ -88,6 +89,8 @@ def messages(name: str) -> list[str]:
     return [f"{path}[*]" for path in attribute(name)]
 
 
+MARK = {"name": "name", "score": ("score", "result.score"), "label": ("label", "result.label")}
+
 KEY = {"trace": ('"context.trace_id"', "context.trace_id", "trace_id")}
 
 SPAN = {
@@ -148,7 +151,7 @@ class Phoenix(GatheredSource):
                 ),
                 Row("told", messages("llm.input_messages"), MESSAGE),
                 Row("tool", messages("llm.tools"), {"schema": ('"tool.json_schema"', "tool.json_schema")}),
-                Row("mark", "annotations[*]", {"name": "name", "score": ("score", "result.score")}),
+                Row("mark", "annotations[*]", MARK),
             ],
         )
     )
@@ -183,6 +186,7 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
     root = line.has("parent", NONE, NULL)
     outputs = line.text("output", *ANYTHING, where=root)
     of_root = chosen(root[mark.parent], json_text(mark, "name", STRING))
+    said = pc.coalesce(json_text(mark, "score", NUMBER), json_text(mark, "label", STRING))
     return Spans(
         _steps(found, trace),
         asks=_asks(found),
@@ -193,7 +197,7 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
         tags=[
             member("name", first_of(chosen(root, json_text(line, "name", STRING)), trace, n)),
             member("metadata", first_of(chosen(root, line.text("metadata", OBJECT)), trace, n)),
-            named("phoenix.", of_root, json_text(mark, "score", NUMBER), trace[mark.parent]),
+            named("phoenix.", of_root, said, trace[mark.parent]),
         ],
         answers=first_of(root_texts(outputs.filter(pa.array(root))), trace[root], n),
         tools=_tools(found, trace),

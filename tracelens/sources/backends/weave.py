@@ -3,7 +3,7 @@
 The name of an op is the part of its URI before the version. An op whose kind (``attributes.weave.kind`` or
 ``attributes.kind``) is ``tool`` is a call; so is an op of the name of a tool that a model asked for. Ops that return what
 a model says (``choices``, content blocks, ``candidates``) are models. Of the inputs of a method ``self`` is left out.
-Feedback on the root that holds a number becomes a tag ``weave.<type>``. The session is ``thread_id``, the case ``case_id``
+Feedback on the root, whatever a scorer gave, becomes a tag ``weave.<type>``. The session is ``thread_id``, the case ``case_id``
 of the root's attributes.
 """
 
@@ -135,7 +135,7 @@ def spans_of(found: Projected, trace: npt.NDArray[np.int64], n: int) -> Spans:
         },
         tags=[
             member("attributes", first_of(chosen(root, line.text("attributes", OBJECT)), trace, n)),
-            named("weave.", of_root, json_text(score, "value", NUMBER), trace[score.parent]),
+            named("weave.", of_root, json_text(score, "value"), trace[score.parent]),
         ],
         answers=first_of(root_texts(outputs.filter(pa.array(root))), trace[root], n),
         tools=(trace, _tools(line.text("inputs", OBJECT, where=kind == LLM))),
