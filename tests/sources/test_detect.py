@@ -61,7 +61,25 @@ def test_an_unknown_file_is_refused_with_what_it_looked_like(tmp_path, line, rea
         open_input(write(tmp_path, [line]))
     assert error.value.message == f"the format is not recognised: {reason}"
     assert "`tracelens formats`" in error.value.hint
-    assert all(source.name in error.value.hint for source in SOURCES)
+
+
+@pytest.mark.parametrize(
+    ("start", "reason", "hint"),
+    [
+        (b'{"case_id": "a", "expected": [{"name": "f"}]}\n', "it holds references", 'references_file = "in.jsonl"'),
+        (b'{"case_id": "a", "references": []}\n', "it holds references", "references_file"),
+        (b'[{"type": "function", "function": {"name": "f", "parameters": {}}}]', "it holds definitions", "tools_file"),
+        (b'[{"name": "f", "input_schema": {"type": "object"}}]', "it holds definitions", "tools_file"),
+        (b'{"f": {"type": "object"}, "g": {"properties": {}}}', "it holds definitions", "tools_file"),
+        (b"SQLite format 3\x00\x10\x00\xff\xfe", "it is a SQLite database", "`tracelens formats table`"),
+    ],
+)
+def test_a_file_that_is_no_input_is_refused_with_what_to_do(tmp_path, start, reason, hint):
+    (tmp_path / "in.jsonl").write_bytes(start)
+    with pytest.raises(InputError) as error:
+        open_input(tmp_path)
+    assert error.value.message.startswith(f"the format is not recognised: {reason}")
+    assert hint in error.value.hint
 
 
 def test_a_document_longer_than_what_is_looked_at_is_recognised_by_its_beginning(tmp_path):

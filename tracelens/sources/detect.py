@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tracelens.columns import Batch, Before
-from tracelens.errors import InputError, UsageError, did_you_mean, shown_type
+from tracelens.errors import UsageError, did_you_mean, shown_type
 from tracelens.sources.backends.deepeval import DeepEval
 from tracelens.sources.backends.langfuse import Langfuse
 from tracelens.sources.backends.langfuse_chat import LangfuseChat
@@ -49,6 +49,7 @@ from tracelens.sources.otlp import Otlp
 from tracelens.sources.reading.files import File, find_files
 from tracelens.sources.reading.io import BLOCK, Layout
 from tracelens.sources.tables.table import CallTable
+from tracelens.sources.unrecognised import unrecognised
 
 SOURCES: tuple[Source, ...] = (
     Native(),
@@ -287,45 +288,7 @@ def recognise(file: File) -> tuple[Head, Source, Sniff]:
             return head, source, best
     if not head.start.strip():
         return head, source_named("native"), Sniff(0, "the file is empty")
-    raise InputError(
-        f"the format is not recognised: {_unlike(head, sniffs)}",
-        where=file.where,
-        hint=(
-            "`tracelens formats` shows what each format looks like; name the one it is in "
-            f"(--format, or format=… in Python): {', '.join(source.name for source in SOURCES)}"
-        ),
-    )
-
-
-def _unlike(head: Head, sniffs: Sequence[tuple[Sniff, Source]]) -> str:
-    """What a file looked like and why it is not that; what it holds, where it looked like nothing."""
-    like = [f"it looks like {source.name}, but {sniff.why}" for sniff, source in sniffs[:5] if sniff.score > 0]
-    if like:
-        return "; ".join(like)
-    if not head.records:
-        return "no record in it is JSON"
-    first = head.records[0]
-    if not isinstance(first, dict):
-        return f"its first record is {shown_json(first)}, and no format begins so"
-    keys = ", ".join(list(first)[:8])
-    more = ", …" if len(first) > 8 else ""
-    return (
-        f"its first record has the keys {keys}{more}, which no format has together"
-        if keys
-        else "its first record is {}"
-    )
-
-
-def shown_json(value: Any) -> str:
-    """The kind of a JSON value as part of a sentence.
-
-    Example:
-        >>> shown_json([]), shown_json(None), shown_json(1.5)
-        ('an array', 'null', 'a number')
-    """
-    if value is None or isinstance(value, bool):
-        return "null" if value is None else "true or false"
-    return "an array" if isinstance(value, list) else "a string" if isinstance(value, str) else "a number"
+    raise unrecognised(head, sniffs)
 
 
 def layout_of(head: Head, source: Source) -> Layout:

@@ -21,8 +21,8 @@ SIZES = (1 << 18, 1 << 22, 1 << 26)
 LOOKED_AT = 20
 """Records that are looked at."""
 
-BINARY = (b"PAR1", b"PK\x03\x04")
-"""First bytes of files that hold no text: Parquet, zip."""
+BINARY = (b"PAR1", b"PK\x03\x04", b"SQLite format 3\x00")
+"""First bytes of files that hold no text: Parquet, zip, SQLite."""
 
 TOKEN = re.compile(rb'"(?:[^"\\]|\\.)*"|[{}\[\],]', re.DOTALL)
 
