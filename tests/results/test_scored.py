@@ -3,6 +3,7 @@
 import pytest
 
 import tracelens as tl
+from tests.run.scoring import call, trace, write
 from tracelens import tables
 
 
@@ -49,3 +50,16 @@ def test_summary_of_the_demo(results):
         "search_flights repeats an earlier call",
         "accuracy_optimal below 1",
     }
+
+
+def test_the_funnel_says_what_was_not_checked(tmp_path):
+    """Without a suite nothing stops a trace; that is no pass of a check."""
+    lines = [trace("a", [call("f")]), trace("b", [call("f")], [call("f")]), trace("c", [])]
+    bare = tl.score(write(tmp_path, lines), progress=False)
+    assert bare.sql("SELECT n_traces, n_unchecked FROM funnel WHERE n_unchecked IS NOT NULL").rows() == [(3, 2)] * 4
+    text = str(bare.summary())
+    assert "passed rung 1, schema                3  100.0%  ████████████████████████  2 without a schema" in text
+    assert "2 without a reference" in bare._repr_html_()
+    suite = {"tools": {"f": {"schema": {}}}, "milestones": {"must_call": ["f"]}}
+    rows = tl.score(tmp_path / "in.jsonl", suite, progress=False).sql("SELECT n_traces, n_unchecked FROM funnel").rows()
+    assert rows[2:6] == [(3, 0), (3, 2), (2, 0), (2, 1)]

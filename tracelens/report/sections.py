@@ -116,11 +116,13 @@ def _funnel(numbers: Numbers) -> Section | None:
         return None
     cells = page.rows_of(
         rows, lambda row: Cell(row["label"]), lambda row: page.count(row["n_traces"]),
-        lambda row: Cell(page.share(row["share"]), number=True),
+        lambda row: Cell(page.share(row["share"]), number=True), lambda row: page.count(row["n_unchecked"]),
     )  # fmt: skip
-    table = Table("Traces by step", ("step", "traces", "share"), cells)
+    table = Table("Traces by step", ("step", "traces", "share", "not checked"), cells)
     words = ", ".join(f"{row['label']} {row['n_traces']:,}" for row in rows) + "."
     intro = "How far the traces came, rung by rung, and where they went."
+    if any(row["n_unchecked"] for row in rows):
+        intro += " Not checked are traces that a rung let through because it had no schema or no reference for them."
     return Section("funnel", "Funnel", intro, (Chart("funnel", "Traces by step", words, tuple(rows), table),))
 
 

@@ -50,6 +50,7 @@ class Summary:
         n_rejects: Records that could not be read.
         missing_cases: Number of cases without a trace.
         funnel: Number of traces by step, in order.
+        unchecked: By rung of the funnel, those of them that had nothing there to be held against.
         scores: By score its mean, and how many traces had it and had it not.
         reasons: The most frequent reasons for triage, with the number of traces.
         unscored: Reasons why traces are unscored, with their number.
@@ -68,6 +69,7 @@ class Summary:
     n_rejects: int
     missing_cases: int
     funnel: dict[str, int]
+    unchecked: dict[str, int]
     scores: dict[str, dict[str, float | int | None]]
     reasons: list[dict[str, Any]]
     unscored: list[dict[str, Any]]
@@ -97,12 +99,22 @@ class Summary:
     def _repr_html_(self) -> str:
         rate = "none scored" if self.pass_rate is None else f"{self.pass_rate:.1%} passed"
         head = f"{self.suite or 'no suite'} · {counted(self.n_traces, 'trace')} · {rate} · {self.n_unscored:,} unscored"
-        funnel = [(LABELS[step], n) for step, n in self.funnel.items()]
+        funnel = [(LABELS[step], n, unchecked_words(step, self.unchecked.get(step))) for step, n in self.funnel.items()]
         return summary_html(head, funnel, self.tools, self.reasons)
 
 
-_FUNNEL = "SELECT step, n_traces FROM funnel ORDER BY step_index"
-_MEANS = ", ".join(f"favg({name}) AS {name}, count({name}) AS n_{name}" for name in SCORES)
+def unchecked_words(step: str, n: int | None) -> str:
+    """What a rung did not check, in words; empty where it checked every trace.
+
+    Example:
+        >>> unchecked_words("passed_rung_1", 1200), unchecked_words("passed_rung_2", 0)
+        ('1,200 without a schema', '')
+    """
+    return f"{n:,} without a {'schema' if step == 'passed_rung_1' else 'reference'}" if n else ""
+
+
+_FUNNEL = "SELECT step, n_traces, n_unchecked FROM funnel ORDER BY step_index"
+_MEANS = ", ".join(f"tl_exact_mean({name}) AS {name}, count({name}) AS n_{name}" for name in SCORES)
 _SCORES = f"SELECT count(*) AS n, {_MEANS} FROM stored.traces"  # noqa: S608  column names of ours
 _FACTS = "SELECT suite, format, n_rejects, len(missing_cases) AS n_missing_cases FROM stored.runs"
 _REASONS = "SELECT reason, n_traces, example_trace_id FROM top_reasons ORDER BY n_traces DESC, reason LIMIT ?"
@@ -127,7 +139,8 @@ def summarise(run: Run, connection: duckdb.DuckDBPyConnection, *, top: int = 10)
     Returns:
         The numbers; bounded, however large the run.
     """
-    funnel = {row["step"]: int(row["n_traces"]) for row in _rows(connection, _FUNNEL)}
+    steps = _rows(connection, _FUNNEL)
+    funnel = {row["step"]: int(row["n_traces"]) for row in steps}
     scored = _rows(connection, _SCORES)[0]
     fact: dict[str, Any] = next(
         iter(_rows(connection, _FACTS)), {"suite": None, "format": "", "n_rejects": 0, "n_missing_cases": 0}
@@ -148,6 +161,7 @@ def summarise(run: Run, connection: duckdb.DuckDBPyConnection, *, top: int = 10)
         n_rejects=fact["n_rejects"],
         missing_cases=fact["n_missing_cases"],
         funnel=funnel,
+        unchecked={row["step"]: int(row["n_unchecked"]) for row in steps if row["n_unchecked"]},
         scores={name: {"mean": scored[name], "n_scored": k, "n_unscored": n - k} for name, k in counts.items()},
         reasons=_rows(connection, _REASONS, top),
         unscored=_rows(connection, _UNSCORED, top),
@@ -172,12 +186,13 @@ def _lines(of: Summary, top: int) -> Iterator[Line]:
     yield []
     for step, n in of.funnel.items():
         share = n / of.n_traces if of.n_traces else 0.0
-        bar = "█" * round(share * _BAR)
+        bar, words = "█" * round(share * _BAR), unchecked_words(step, of.unchecked.get(step))
         yield [
             (f"  {LABELS[step]:<27}", _STYLES.get(step, "")),
             (f"{n:>11,}", "strong"),
             (f"  {share:>6.1%}  ", "dim"),
             (bar, _STYLES.get(step, "name")),
+            (f"{' ' * (_BAR - len(bar))}  {words}" if words else "", "dim"),
         ]
     yield []
     rate = "none scored" if of.pass_rate is None else f"{of.pass_rate:.1%}"
