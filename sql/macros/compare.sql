@@ -12,9 +12,9 @@ counted AS (
         count(*) FILTER (change = 'unknown') AS n_unknown,
         count(*) FILTER (change = 'only_base') AS n_only_base,
         count(*) FILTER (change = 'only_head') AS n_only_head,
-        favg(pass_rate_base) FILTER (difference IS NOT NULL) AS pass_rate_base,
-        favg(pass_rate_head) FILTER (difference IS NOT NULL) AS pass_rate_head,
-        favg(difference) AS difference
+        tl_exact_mean(CASE WHEN difference IS NOT NULL THEN pass_rate_base END) AS pass_rate_base,
+        tl_exact_mean(CASE WHEN difference IS NOT NULL THEN pass_rate_head END) AS pass_rate_head,
+        tl_exact_mean(difference) AS difference
     FROM cases
 ),
 numbered AS (
@@ -22,14 +22,14 @@ numbered AS (
     FROM cases
     WHERE difference IS NOT NULL
 ),
-parts AS (SELECT part, fsum(difference) AS total, count(*) AS n FROM numbered GROUP BY part),
+parts AS (SELECT part, tl_exact_sum(difference) AS total, count(*) AS n FROM numbered GROUP BY part),
 n_parts AS (SELECT count(*) AS n FROM parts),
 drawn AS (
     SELECT repeat, CAST(floor(tl_random(seed * 7_919 + repeat * 1_000 + draw) * n) AS BIGINT) AS part
     FROM range(1_000) AS repeats(repeat), range(1_000) AS draws(draw), n_parts
     WHERE draw < n
 ),
-means AS (SELECT repeat, fsum(total) / sum(n) AS mean FROM drawn JOIN parts USING (part) GROUP BY repeat),
+means AS (SELECT repeat, tl_exact_sum(total) / sum(n) AS mean FROM drawn JOIN parts USING (part) GROUP BY repeat),
 ends AS (SELECT quantile_cont(mean, [0.025, 0.975]) AS ends FROM means)
 SELECT
     n_cases,                                          -- n_cases: cases scored in both runs

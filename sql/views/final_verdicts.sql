@@ -18,7 +18,7 @@ counted AS (
         arg_max_null(judge, (batch, line)) AS judge,
         sum(input_tokens)::BIGINT AS input_tokens,
         sum(output_tokens)::BIGINT AS output_tokens,
-        fsum(cost) AS cost
+        tl_exact_sum(cost) AS cost
     FROM stored.verdicts
     LEFT JOIN usable USING (run_id, trace_id)
     GROUP BY run_id, trace_id

@@ -22,7 +22,7 @@ said AS (
         count(DISTINCT trace_id) FILTER (verdict IS NOT NULL) AS n_answered,
         count(*) AS n_answers,
         sum(coalesce(input_tokens, 0) + coalesce(output_tokens, 0)) AS tokens,
-        fsum(cost) AS cost
+        tl_exact_sum(cost) AS cost
     FROM stored.verdicts
     GROUP BY run_id
 ),

@@ -13,8 +13,8 @@ called AS (
         count(*) FILTER (executed) AS n_executed,
         count(*) FILTER (status = 'error') AS n_errors,
         count(duration_ms) AS n_timed,
-        fsum(duration_ms) AS total_ms,
-        favg(duration_ms) AS mean_ms,
+        tl_exact_sum(duration_ms) AS total_ms,
+        tl_exact_mean(duration_ms) AS mean_ms,
         quantile_disc(duration_ms, 0.95) AS p95_ms
     FROM stored.calls
     WHERE tool IS NOT NULL

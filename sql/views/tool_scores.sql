@@ -30,7 +30,7 @@ called AS (
         count(*) FILTER (schema_state NOT IN ('valid', 'invalid', 'unknown_tool')) AS n_unchecked,
         count(*) FILTER (status = 'error') AS n_errors,
         count(*) FILTER (denied) AS n_denied,
-        avg(duration_ms) AS mean_duration_ms
+        tl_exact_mean(duration_ms) AS mean_duration_ms
     FROM stored.calls
     WHERE tool IS NOT NULL
     GROUP BY run_id, tool

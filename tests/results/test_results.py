@@ -24,6 +24,7 @@ def written(folder, *, run_id="ab12", **changes):
         for name, given in rows.items():
             changed = [row | change for row, change in zip(given, changes.get(name, [{}] * len(given)), strict=True)]
             writer.write(name, frame(name, *changed))
+        writer.write("runs", frame("runs", {"suite_digest": "5a"}))
         return open_results(writer.commit(run_id, {}))
 
 
@@ -168,19 +169,23 @@ def test_html_needs_nothing_from_elsewhere_and_stays_small(results):
 
 def test_compare_pairs_cases(tmp_path):
     base = written(tmp_path / "a")
-    head = written(tmp_path / "b", traces=[{"passed": True, "route": "settled", "failed_rung": None, "reasons": []}])
+    passes = {"passed": True, "route": "settled", "failed_rung": None, "reasons": []}
+    head = written(tmp_path / "b", run_id="cd34", traces=[passes])
     change = base.compare(head)
     assert change.counts == {"better": 1, "worse": 0, "same": 0, "unknown": 0, "only_base": 0, "only_head": 0}
     assert head.compare(tmp_path / "a").counts["worse"] == 1
     assert base.compare(base).counts["same"] == 1
-    assert repr(change) == "Comparison(1 better)"
-    assert change.cases.select("key", "pass_rate_base", "pass_rate_head").row(0) == ("flights-1", 0.0, 1.0)
+    rates = "pass rate 0.0% → 100.0%, +100.0 points (95%: +100.0 to +100.0), p = 1"
+    assert repr(change) == f"Comparison(1 better; {rates})"
+    assert rates in change._repr_html_()
+    assert change.cases.select("case_id", "pass_rate_base", "pass_rate_head").row(0) == ("flights-1", 0.0, 1.0)
+    assert change.totals["difference"] == 1
 
 
 def test_compare_says_what_cannot_be_compared(tmp_path):
     base = written(tmp_path / "a")
-    other = written(tmp_path / "b", traces=[{"case_id": "other"}])
-    unscored = written(tmp_path / "c", traces=[{"passed": None, "route": "unscored"}])
+    other = written(tmp_path / "b", run_id="cd34", traces=[{"case_id": "other"}])
+    unscored = written(tmp_path / "c", run_id="ef56", traces=[{"passed": None, "route": "unscored"}])
     assert {name: n for name, n in base.compare(other).counts.items() if n} == {"only_base": 1, "only_head": 1}
     assert base.compare(unscored).counts["unknown"] == 1
 

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from math import comb
 
+import duckdb
 import pytest
 
 from tests.store.fake_run import frame
@@ -242,6 +243,26 @@ def test_two_runs_case_by_case(sql):
         ("e1", 1.0, None, "only_base", None),
         ("new", None, 1.0, "only_head", None),
     ]
+
+
+def test_a_run_is_the_same_as_itself(sql):
+    query = "SELECT n_cases, n_better, n_worse, n_same, n_unknown, n_only_base, n_only_head, difference, same_suite"
+    assert sql(f"{query} FROM compare('base', 'base')") == [(4, 0, 0, 4, 1, 0, 0, 0.0, True)]
+
+
+@pytest.mark.parametrize("macro", ["compare", "compare_cases"])
+@pytest.mark.parametrize(("ids", "said"), [("'base', 'nope'", '0 runs .* "nope"'), ("'', 'base'", '2 runs .* ""')])
+def test_runs_that_cannot_be_told_are_refused(sql, macro, ids, said):
+    with pytest.raises(duckdb.InvalidInputException, match=said):
+        sql(f"FROM {macro}({ids})")
+
+
+def test_sums_do_not_depend_on_the_order(sql):
+    few = "SELECT tl_exact_sum(x), tl_exact_mean(x) FROM (VALUES {}) t(x)"
+    assert sql(few.format("(1e9), (0.1), (-1e9), (NULL)")) == sql(few.format("(NULL), (-1e9), (1e9), (0.1)"))
+    assert sql(few.format("(0.1), (0.2), (0.6)")) == [(0.9, 0.3)]
+    assert sql(few.format("(1e300), (1e300)")) == [(2e300, 1e300)]
+    assert sql(few.format("(NULL::DOUBLE)")) == [(None, None)]
 
 
 def test_two_runs_in_one_row(sql):

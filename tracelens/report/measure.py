@@ -60,6 +60,7 @@ def measure(of: Subject, *, by: Sequence[str] = BY, alerts: Iterable[Row] = ()) 
 
 def _tables(of: Subject, duck: Connection, by: Sequence[str]) -> tuple[dict[str, list[Row]], dict[str, int]]:
     """Every table, cut where it is long."""
+    both = {"base", "head"} <= {row["run_id"] for row in _ask(duck, queries.PARTS)}
     tables: dict[str, list[Row]] = {
         "totals": _ask(duck, queries.TOTALS),
         "rates": _ask(duck, queries.RATES, dimensions=["tool", "day", *by]),
@@ -73,8 +74,8 @@ def _tables(of: Subject, duck: Connection, by: Sequence[str]) -> tuple[dict[str,
         "safety": _ask(duck, queries.SAFETY),
         "judge": _ask(duck, queries.JUDGE),
         "verdicts": _ask(duck, queries.VERDICTS),
-        "paired": _ask(duck, queries.PAIRED) if of.has_base else [],
-        "worse": _ask(duck, queries.WORSE) if of.has_base else [],
+        "paired": _ask(duck, queries.PAIRED) if both else [],
+        "worse": _ask(duck, queries.WORSE) if both else [],
     }
     tables["days"] = _days(of, duck, tables["rates"])
     tables["rates"] = [row for row in tables["rates"] if row["dimension"] != "day"]

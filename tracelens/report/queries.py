@@ -55,7 +55,7 @@ DAY_FACTS = """
     FROM stored.traces WHERE run_id = $trend AND started_at IS NOT NULL GROUP BY day ORDER BY day
 """
 
-FUNNEL = "SELECT step, n_traces, share FROM funnel WHERE run_id = 'head' ORDER BY step_index"
+FUNNEL = "SELECT step, n_traces, n_unchecked, share FROM funnel WHERE run_id = 'head' ORDER BY step_index"
 
 TOOLS = """
     SELECT s.tool, s.n_calls, s.n_invalid, s.valid_share, s.n_exact, s.n_partial, s.n_missing, s.n_extra, s.n_errors,
@@ -109,10 +109,13 @@ SAFETY = """
 JUDGE = "SELECT * REPLACE (round(cost_needed, 6) AS cost_needed, round(cost_avoided, 6) AS cost_avoided) FROM judge_savings WHERE run_id = 'head' AND n_questions > 0"
 
 VERDICTS = """
-    SELECT verdict, count(*) AS n_traces, CAST(sum(n_answers) AS BIGINT) AS n_answers, favg(agreement) AS agreement,
-        round(fsum(cost), 6) AS cost
+    SELECT verdict, count(*) AS n_traces, CAST(sum(n_answers) AS BIGINT) AS n_answers, tl_exact_mean(agreement) AS agreement,
+        round(tl_exact_sum(cost), 6) AS cost
     FROM final_verdicts WHERE run_id = 'head' GROUP BY verdict ORDER BY n_traces DESC, verdict
 """
+
+PARTS = "SELECT run_id FROM stored.runs"
+"""The parts that have any trace, of whatever day."""
 
 PAIRED = "SELECT * FROM compare('base', 'head')"
 

@@ -1,10 +1,11 @@
-"""Two runs held against each other, case by case."""
+"""Two runs held against each other, case by case: what the macros `compare` and `compare_cases` say."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from tracelens import store
 from tracelens.results.summary_html import comparison_html
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
 
     from tracelens.store import Run
 
-SCORES = ("accuracy_optimal", "f1", "golden_score")
-"""Scores that a comparison shows beside passed."""
+CHANGES = ("better", "worse", "same", "unknown", "only_base", "only_head")
+"""What may have become of a case; those of one run alone come last."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -22,16 +23,24 @@ class Comparison:
     """What changed from a base run to a head run.
 
     Attributes:
-        cases: One row per case (per trace where it has no case): ``key``; ``trials_*``, the number of traces;
-            ``pass_rate_*``, over the scored ones (null: none); means of a few scores; ``change``: better, worse,
-            same, unknown (pass rate null on a side), only_base or only_head.
-        counts: Number of rows by change.
-        same_suite: Whether both runs used the same suite; if not, differences need not come from the agent.
+        cases: The macro `compare_cases`, one row per case (per trace where it has no case): trials, pass rates and mean
+            scores on both sides, and ``change``, one of `CHANGES`.
+        totals: The macro `compare`, one row: pass rates over the cases that both runs scored, their ``difference`` with
+            its bootstrap interval, and the ``p_value`` of the exact McNemar test.
     """
 
     cases: pl.DataFrame
-    counts: dict[str, int]
-    same_suite: bool
+    totals: dict[str, Any]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Number of cases by change."""
+        return {change: int(self.totals[f"n_{change}"]) for change in CHANGES}
+
+    @property
+    def same_suite(self) -> bool:
+        """Whether both runs used the same suite; if not, differences need not come from the agent."""
+        return bool(self.totals["same_suite"])
 
     def chart(self) -> alt.Chart:
         """How many cases changed, and how, as an Altair chart."""
@@ -40,68 +49,41 @@ class Comparison:
         return change_chart(self.cases)
 
     def _repr_html_(self) -> str:
-        return comparison_html(self.counts, self._worst().to_dicts(), same_suite=self.same_suite)
+        return comparison_html(self.counts, self._rates(), self._worst().to_dicts(), same_suite=self.same_suite)
+
+    def _rates(self) -> str:
+        """Both pass rates, and whether their difference may be chance, in one line; empty where no case was scored."""
+        of = self.totals
+        if of["difference"] is None:
+            return ""
+        low, high = (f"{100 * of[name]:+.1f}" for name in ("difference_low", "difference_high"))
+        return (
+            f"pass rate {of['pass_rate_base']:.1%} → {of['pass_rate_head']:.1%}, "
+            f"{100 * of['difference']:+.1f} points (95%: {low} to {high}), p = {of['p_value']:.2g}"
+        )
 
     def _worst(self, most: int = 10) -> pl.DataFrame:
         """The cases that got worse, the worst first."""
         import polars as pl
 
-        fallen = self.cases.filter(pl.col("change") == "worse")
-        change = pl.col("pass_rate_head") - pl.col("pass_rate_base")
-        return fallen.sort(change, "key").head(most)
+        return self.cases.filter(pl.col("change") == "worse").sort("difference", "case_id").head(most)
 
     def __repr__(self) -> str:
-        """Counts in one line."""
+        """Counts and rates in one line."""
         counts = ", ".join(f"{n} {change}" for change, n in self.counts.items() if n) or "no cases"
-        return f"Comparison({counts}{'' if self.same_suite else '; different suites'})"
+        parts = [counts, self._rates(), "" if self.same_suite else "different suites"]
+        return f"Comparison({'; '.join(part for part in parts if part)})"
 
 
 def compare(base: Run, head: Run) -> Comparison:
-    """Pair the cases of two runs.
+    """Pair the cases of two runs, wherever they lie.
 
     Args:
         base: The run before.
         head: The run after.
-
-    Returns:
-        Cases with their pass rates and mean scores on both sides. A case is better if its pass rate rose.
     """
-    import polars as pl
-
-    cases = _cases(base).join(_cases(head), on="key", how="full", coalesce=True, suffix="_head")
-    cases = cases.rename({name: f"{name}_base" for name in ("trials", "pass_rate", *SCORES)}).sort("key")
-    before, after = pl.col("pass_rate_base"), pl.col("pass_rate_head")
-    change = (
-        pl.when(pl.col("trials_head").is_null())
-        .then(pl.lit("only_base"))
-        .when(pl.col("trials_base").is_null())
-        .then(pl.lit("only_head"))
-        .when(before.is_null() | after.is_null())
-        .then(pl.lit("unknown"))
-        .when(after > before)
-        .then(pl.lit("better"))
-        .when(after < before)
-        .then(pl.lit("worse"))
-        .otherwise(pl.lit("same"))
-    )
-    cases = cases.with_columns(change.alias("change"))
-    counted = dict(cases["change"].value_counts().iter_rows())
-    order = ("better", "worse", "same", "unknown", "only_base", "only_head")
-    digests = [run.read("runs", ["suite_digest"])["suite_digest"].to_list() for run in (base, head)]
-    return Comparison(cases, {name: counted.get(name, 0) for name in order}, digests[0] == digests[1])
-
-
-def _cases(run: Run) -> pl.DataFrame:
-    """One row per case of a run."""
-    import polars as pl
-
-    return (
-        run.scan("traces")
-        .group_by(pl.coalesce("case_id", "trace_id").alias("key"))
-        .agg(
-            pl.len().alias("trials"),
-            pl.col("passed").cast(pl.Float64).mean().alias("pass_rate"),
-            *(pl.col(name).mean() for name in SCORES),
-        )
-        .collect()
-    )
+    with store.connect(base.folder, head.folder, comments=False) as duck:
+        ids = {"base": base.run_id, "head": head.run_id}
+        cases = duck.sql("FROM compare_cases($base, $head)", params=ids).pl()
+        (totals,) = duck.sql("FROM compare($base, $head)", params=ids).pl().to_dicts()
+    return Comparison(cases, totals)
