@@ -29,3 +29,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip(f"needs the conformance data in {SHARED.name}/ beside the checkout, which is not there")
     return SHARED
+
+
+LONG = ("test_readme.py", "test_wheel.py", "test_notebooks.py", "test_run.py")
+"""Files whose tests start processes of their own and take longest."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first, so that no worker starts one when the others are done."""
+    items.sort(key=lambda item: item.path.name not in LONG)
