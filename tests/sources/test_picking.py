@@ -7,7 +7,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tracelens.columns import TEXT
+from tracelens.columns import TEXT, bytes_and_offsets, texts
 from tracelens.sources.references import matcher_faults
 from tracelens.sources.tables.picking import pick, picked, starts_of
 
@@ -26,6 +26,12 @@ def test_pick_is_take(chunks, skipped, ascending, data):
     assert got.to_pylist() == values.take(pa.array(rows)).to_pylist()
     table = picked(pa.table({"text": values, "number": pa.array(range(len(values)))}), ["number", "text", "none"], rows)
     assert table.to_pydict() == {"number": rows.tolist(), "text": got.to_pylist()}
+
+
+def test_kernels_read_picked_texts_where_they_are():
+    got = pick(pa.chunked_array([["a", "b"], ["c"]], TEXT), np.array([0, 2]))
+    assert np.shares_memory(texts(got).data, bytes_and_offsets(got)[0])
+    assert list(texts(got)) == [b"a", b"c"]
 
 
 @given(TEXTS, st.integers(0, 3))

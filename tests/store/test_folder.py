@@ -72,6 +72,17 @@ def test_the_same_rows_give_the_same_bytes(tmp_path):
         assert hashlib.sha256(one).digest() == hashlib.sha256(other).digest()
 
 
+def test_tables_finished_at_once_are_those_finished_in_turn(tmp_path):
+    first = fake_run(tmp_path / "a", n=2)
+    with RunWriter(tmp_path / "b") as run:
+        fill(run, 2)
+        run.complete(threads=3)
+        second = run.commit("ab12", {})
+    for table in tables.STORED_TABLES:
+        assert (first / f"{table}.parquet").read_bytes() == (second / f"{table}.parquet").read_bytes()
+    assert list(json.loads((second / INFO).read_text())["rows"]) == list(tables.STORED_TABLES)
+
+
 def test_nothing_stays_of_a_run_that_was_not_committed(tmp_path):
     with RunWriter(tmp_path) as run:
         fill(run)
