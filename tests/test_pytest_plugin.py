@@ -7,7 +7,7 @@ from importlib.metadata import entry_points
 
 import pytest
 
-from tracelens.errors import UsageError
+from tracelens.errors import InputError, UsageError
 from tracelens.pytest_plugin import assert_trace
 
 pytest_plugins = ["pytester"]
@@ -82,7 +82,7 @@ def test_it_works_with_xdist(pytester, root, monkeypatch):
             assert "polars" not in sys.modules
             assert least < 1
     """)
-    result = pytester.runpytest_subprocess(*PLUGIN, "-n", "2", "-p", "no:cacheprovider", "--strict-markers")
+    result = pytester.runpytest_subprocess(*PLUGIN, "-n", "1", "-p", "no:cacheprovider", "--strict-markers")
     result.assert_outcomes(passed=1, failed=1)
 
 
@@ -117,3 +117,10 @@ def test_forms_of_calls():
     for wrong in ("abc", 5, [5], [("a", {}, 1)]):
         with pytest.raises(UsageError, match="given as"):
             assert_trace(wrong)
+    for wrong in ({"at": object()}, {"x": float("nan")}):
+        with pytest.raises(UsageError, match="is no JSON"):
+            assert_trace([("a", wrong)])
+    with pytest.raises(UsageError, match="least f1 is given as nan"):
+        assert_trace(["a"], ["a"], f1=float("nan"))
+    with pytest.raises(InputError, match="lone surrogate"):
+        assert_trace([("a", {"x": "\ud800"})], [("a", {"x": "b"})])

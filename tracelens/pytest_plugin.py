@@ -11,6 +11,7 @@ Example:
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -113,11 +114,13 @@ def assert_trace(
     raise AssertionError("\n".join([head, *why, "", *_sides(str(page))]))
 
 
-def _too_low(row: Mapping[str, Any], least: Mapping[str, float]) -> Iterator[str]:
+def _too_low(row: Mapping[str, Any], least: Mapping[str, Any]) -> Iterator[str]:
     """Scores that are below what was asked for."""
     from tracelens.errors import UsageError, did_you_mean
 
     for name, value in least.items():
+        if not isinstance(value, int | float) or math.isnan(value):
+            raise UsageError(f"the least {name} is given as {value!r}", hint="give a number, such as 1.0")
         if name not in row:
             raise UsageError(f"there is no score {name!r}", hint=did_you_mean(name, row))
         if row[name] is None:
@@ -138,6 +141,7 @@ def _score(actual: Any, expected: Any, suite: Any) -> Results:
     import json
     import tempfile
 
+    from tracelens.errors import UsageError
     from tracelens.results import score
 
     trace: dict[str, Any] = {"trace_id": _TRACE}
@@ -147,9 +151,13 @@ def _score(actual: Any, expected: Any, suite: Any) -> Results:
         trace["tool_calls"] = [_call(each, {}) for each in _list(actual)]
     if expected is not None:
         trace["expected"] = [_call(each, None) for each in _list(expected)]
+    try:
+        line = json.dumps(trace, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise UsageError(f"the trace is no JSON: {error}", hint="give values that JSON has") from error
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "trace.jsonl"
-        file.write_text(json.dumps(trace, ensure_ascii=False) + "\n", encoding="utf-8")
+        file.write_text(line + "\n", encoding="utf-8")
         return score(file, suite, format="native", progress=False)
 
 

@@ -49,18 +49,18 @@ def simulated(generator, n, drop, metric):
     return pl.DataFrame({"case": range(n), "value": base, "value_head": head})
 
 
-@pytest.mark.parametrize(("metric", "n"), [("pass_rate", 300), ("accuracy_optimal", 80)])
-def test_false_alarms_and_detections(metric, n):
-    """At 95 % at most one unchanged agent in twenty is stopped; of drops as large as promised four in five are found."""
-    generator, rules, rounds = np.random.default_rng(5), GateRules(confidence=0.95), 150
+@pytest.mark.parametrize(("metric", "n", "rounds"), [("pass_rate", 300, 200), ("accuracy_optimal", 80, 80)])
+def test_false_alarms_and_detections(metric, n, rounds):
+    """At 95% at most one unchanged agent in twenty is stopped; of drops as large as promised three in four are found."""
+    generator, rules = np.random.default_rng(5), GateRules(confidence=0.95)
     facts = {"metric": metric, "limit": 0.0}
     promised = np.median([
-        _drop("", simulated(generator, n, 0, metric), rules, 1, facts).facts["detectable_drop"] for _ in range(20)
+        _drop("", simulated(generator, n, 0, metric), rules, 1, facts).facts["detectable_drop"] for _ in range(10)
     ])  # fmt: skip
     stopped = {}
     for drop in (0.0, promised):
         found = [_drop("", simulated(generator, n, drop, metric), rules, 1, facts).status for _ in range(rounds)]
         assert "passed" not in found or drop == 0
         stopped[drop] = found.count("failed") / rounds
-    assert stopped[0.0] <= 0.08  # 0.05, and what 150 rounds may be off by
+    assert stopped[0.0] <= 0.08  # 0.05, and what so few rounds may be off by
     assert 0.65 <= stopped[promised] <= 0.95

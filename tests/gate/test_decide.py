@@ -67,6 +67,7 @@ def test_a_good_run_passes(tmp_path):
         ([PASSED, UNSCORED], {"allow_unscored": 1, "min": {"pass_rate": 1, "accuracy_optimal": 1}}, []),
         ([PASSED, PASSED | {"safety_hits": None}], {"no_safety_hits": True}, ["safety hits"]),
         ([PASSED], {"max_drop": {"pass_rate": 1}}, ["max drop pass_rate"]),  # no base
+        ([PASSED], {"min": {"pass_rate": float("nan")}}, ["min pass_rate"]),
     ],
 )  # fmt: skip
 def test_what_does_not_pass(tmp_path, traces, rules, expected):
@@ -122,6 +123,7 @@ def test_a_drop_beyond_the_limit_does_not_pass(tmp_path):
     assert (checks["max drop pass_rate"].status, checks["max drop accuracy_optimal"].status) == ("failed", "passed")
     assert checks["max drop pass_rate"].facts["drop"] == pytest.approx(0.2)
     assert failures(head, {"max_drop": {"pass_rate": 0.2}}, base) == []
+    assert failures(base, {"max_drop": {"pass_rate": float("nan")}}, base) == ["max drop pass_rate"]
     assert failures(base, {"max_drop": {"pass_rate": 0}}, head) == []
 
 

