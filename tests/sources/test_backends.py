@@ -165,3 +165,13 @@ def test_any_trace_comes_back(tmp_path_factory, several):
         got = read(write(folder, lines, f"{format}.jsonl"), format)
         for k, trace in enumerate(traces):
             check(form, trace, single(got, k))
+
+
+def test_runs_of_langsmith_may_hold_their_children(tmp_path):
+    runs = {run["id"]: {**run, "child_runs": []} for run in RECORDS["langsmith"](TRACE)}
+    for run in runs.values():
+        if run["parent_run_id"]:
+            runs[run["parent_run_id"]]["child_runs"].append(run)
+    got = read(write(tmp_path, [json.dumps(next(iter(runs.values())))]))
+    check("langsmith", TRACE, got)
+    assert (got["n_records"], len(got["spans"]), got["rejects"]) == (len(runs), len(runs), [])

@@ -17,6 +17,7 @@ from tests.sources.test_backends import TRACE, check
 from tracelens.columns import JSON_STRING
 from tracelens.errors import InputError
 from tracelens.sources.detect import open_input
+from tracelens.sources.frames import ROWS
 
 OTHER = {**TRACE, "id": "f" * 32, "turns": TRACE["turns"][:2], "answer": "Another."}
 
@@ -71,6 +72,35 @@ def test_null_members_of_structs_are_padding():
     ]
     got = read(pa.Table.from_pylist([{**row, "name": "look"} for row in rows]))
     assert [json.loads(row["arguments"]) for row in got["calls"]] == [{"a": [1]}]
+
+
+def test_traces_of_mlflow_come_without_the_column_that_holds_them_whole(tmp_path):
+    (record,) = [json.loads(row["trace"]) for row in FRAMES["mlflow-parquet"](TRACE).to_pylist()]
+    info = {name: record["info"].get(name) for name in ("trace_metadata", "tags", "state")}
+    row = {"trace_id": TRACE["id"], "request": "…", "response": "…", "spans": record["data"]["spans"], **info}
+    texts = {name: json.dumps(value) if isinstance(value, dict | list) else value for name, value in row.items()}
+    for form in (row, texts):
+        path = tmp_path / "export.parquet"
+        pq.write_table(pa.Table.from_pylist([form]), path)
+        assert open_input(path).format_name == "mlflow-parquet"
+        got = read(path)
+        check("mlflow-parquet", TRACE, got)
+        (trace,) = got["traces"]
+        assert (trace["trace_id"], trace["session_id"], trace["case_id"]) == (TRACE["id"], "visit-7", "lend-1")
+    assert got["rejects"] == []
+
+
+def test_rows_become_lines_a_part_at_a_time_and_keep_their_text():
+    rows = langsmith_table(TRACE).to_pylist()
+    tool = next(k for k, row in enumerate(rows) if row["run_type"] == "tool")
+    rows[tool] |= {"inputs": '{\n "topic": 1.0,\r\n "n": 12345678901234567890}', "name": 'find "a"\\b\n\x01'}
+    table = pa.Table.from_pylist(rows * 300)
+    assert table.num_rows > ROWS
+    got = read(table, block_size=1 << 16)
+    assert got["calls"][0]["arguments"] == '{  "topic": 1.0,   "n": 12345678901234567890}'
+    assert 'find "a"\\b\n\x01' in {span["name"] for span in got["spans"]}
+    assert got["n_records"] == table.num_rows
+    assert got["n_merged"] == table.num_rows - len(rows)
 
 
 def test_a_frame_without_its_columns_is_refused(tmp_path):

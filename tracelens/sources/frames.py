@@ -1,34 +1,34 @@
 """Backends' exports as Parquet, and their dataframes: the rows become JSON lines, which the format then reads as it does.
 
-Only columns that the format wants are read. A text column that holds JSON becomes the value it holds (where it is JSON
-that TraceLens reads); text of any other column stays text. Structs and lists lose members that are null, because a
-frame pads every row with the keys of all others, and numbers that are none become null. The lines stand in a temporary
-file, so memory is set by the block.
+Only columns that the format wants are read, see `tracelens.sources.frame_lines`. The lines stand in a temporary file, so
+memory is set by the block.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from tracelens.columns import Batch
+from tracelens.columns import TEXT, Batch, bytes_and_offsets, one_chunk
 from tracelens.errors import InputError
 from tracelens.sources.backends.langfuse import Langfuse
 from tracelens.sources.backends.langsmith import LangSmith
 from tracelens.sources.backends.mlflow import MLflow
 from tracelens.sources.backends.phoenix import Phoenix
 from tracelens.sources.base import Head, Options, Sniff
+from tracelens.sources.frame_lines import NOTHING, json_column, object_lines
 from tracelens.sources.reading.files import File
 
-READABLE = r"(?s)^\s*[\[{]"
-NO_NUMBER = r"NaN|Infinity|[eE]\+?[0-9]{3}"
-"""What Python writes into JSON that is no JSON, and exponents beyond any number: such text stays text."""
+ROWS = 4096
+"""Rows that become lines at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +38,14 @@ class Frame:
     Attributes:
         needed: A frame is of the format if it has all columns of one of these sets.
         json: Text columns that hold JSON.
-        parts: Members of the record that are taken out of a text column that holds the whole record: name to column.
+        wanted: The columns to read; those that the format's records have, if None.
+        lines: Makes lines of the columns as JSON texts; objects with a member a column, if None.
     """
 
     needed: Sequence[frozenset[str]]
     json: frozenset[str] = frozenset()
-    parts: Mapping[str, str] | None = None
+    wanted: frozenset[str] | None = None
+    lines: Callable[[Mapping[str, pa.Array], int], pa.Array] = object_lines
 
     def fits(self, names: Iterable[str]) -> bool:
         """Whether a frame with those columns is of the format."""
@@ -62,9 +64,31 @@ LANGFUSE = Frame(
     ),
     frozenset({"usage_details", "tool_calls", "tool_call_names", "tool_definitions", "tags"}),
 )
+IDS, METADATA, STATES = ("trace_id", "request_id"), ("trace_metadata", "request_metadata"), ("state", "status")
+
+
+def mlflow_lines(columns: Mapping[str, pa.Array], n: int) -> pa.Array:
+    """The traces that a column holds, with assessments of another one; else traces out of the columns of their parts."""
+    whole, assessments = columns.get("trace"), columns.get("assessments")
+    if whole is None:
+        about = {name: columns[name] for name in (*IDS, *METADATA, *STATES, "tags") if name in columns}
+        info = object_lines(about, n)
+        data = object_lines({"spans": columns["spans"]}, n)
+        more = {} if assessments is None else {"assessments": assessments}
+        return object_lines({"info": info, "data": data, **more}, n)
+    if assessments is None:
+        return whole
+    open_ = pc.replace_substring_regex(whole, r"\s*\}\s*$", "")
+    listed = pc.binary_join_element_wise(open_, assessments, pa.scalar(', "assessments": ', TEXT))
+    closed = pc.binary_join_element_wise(listed, pa.scalar("}", TEXT), NOTHING)
+    return pc.if_else(pc.ends_with(pc.utf8_rtrim_whitespace(whole), "}"), pc.coalesce(closed, whole), whole)
+
+
 MLFLOW = Frame(
-    (frozenset({"trace", "trace_id"}), frozenset({"trace", "request_id"})),
-    parts={"info": "trace", "data": "trace"},
+    tuple(frozenset({held, name}) for held in ("trace", "spans") for name in IDS),
+    frozenset({"trace", "spans", "assessments", "tags", *METADATA}),
+    frozenset({"trace", "spans", "assessments", "tags", *IDS, *METADATA, *STATES}),
+    mlflow_lines,
 )
 PHOENIX = Frame(
     (frozenset({"context.trace_id", "context.span_id"}),),
@@ -101,8 +125,7 @@ class FrameSource:
             lines = []
             for number, file in enumerate(inputs):
                 path = Path(folder) / f"{number}.jsonl"
-                names = _schema(file).names
-                _write(self._query("read_parquet($path)", names, str(file.path)), path, str(file.path))
+                self._write(_batches(file, self._names(_schema(file).names, str(file.path))), path)
                 lines.append(File(path, file.name))
             yield from super().blocks(lines, replace(options, layouts={}))  # type: ignore[misc]
 
@@ -111,16 +134,34 @@ class FrameSource:
         reader = reader_of(source)
         with tempfile.TemporaryDirectory(prefix="tracelens-") as folder:
             path = Path(folder) / "table.jsonl"
-            _write(self._query("frame", reader.schema.names, "table"), path, "table", reader)
+            self._write(_selected(reader, self._names(reader.schema.names, "table")), path)
             yield from super().blocks([File(path, "table")], replace(options, layouts={}))  # type: ignore[misc]
 
-    def _query(self, table: str, names: Sequence[str], where: str) -> tuple[str, Frame, list[str]]:
-        """What to read: the table, and the columns that the format wants."""
+    def _names(self, names: Sequence[str], where: str) -> list[str]:
+        """The columns that the format wants."""
         if not self.frame.fits(names):
             missing = sorted(self.frame.needed[0] - set(names))
             raise InputError(f"there is no column {missing[0]!r}", where=where, hint=f"columns: {', '.join(names)}")
-        wanted = set(self.projection.members) | set(self.keys.members) if hasattr(self, "keys") else set(names)  # type: ignore[attr-defined]
-        return table, self.frame, [name for name in names if name in wanted]
+        wanted = self.frame.wanted
+        if wanted is None:
+            wanted = frozenset(self.projection.members) | frozenset(self.keys.members)  # type: ignore[attr-defined]
+        if "trace" in names and "trace" in wanted:
+            wanted &= {"trace", "assessments"}
+        return [name for name in names if name in wanted]
+
+    def _write(self, batches: Iterator[pa.RecordBatch], path: Path) -> None:
+        """Write rows as JSON lines."""
+        with path.open("wb") as file:
+            for batch in batches:
+                texts = {
+                    name: json_column(batch[name], holds_json=name in self.frame.json)
+                    for name in batch.schema.names
+                    if not pa.types.is_null(batch.schema.field(name).type)
+                }
+                lines = one_chunk(self.frame.lines(texts, batch.num_rows))
+                ended = pc.binary_join_element_wise(lines, pa.scalar("", TEXT), pa.scalar("\n", TEXT))
+                data, offsets = bytes_and_offsets(one_chunk(ended))
+                file.write(np.ascontiguousarray(data[offsets[0] : offsets[-1]]).data)
 
     def parse(self, block: Any) -> Batch:
         """The traces of a block."""
@@ -217,61 +258,18 @@ def _listed(frame: Frame, names: Sequence[str]) -> str:
     return ", ".join(sorted(columns))
 
 
-def _write(
-    query: tuple[str, Frame, list[str]], path: Path, where: str, frame: pa.RecordBatchReader | None = None
-) -> None:
-    """Write rows as JSON lines."""
-    import duckdb
-
-    table, columns, names = query
-    source = table.replace("$path", _text(where))
-    with tempfile.TemporaryDirectory(prefix="tracelens-") as folder:
-        connection = duckdb.connect(config={"temp_directory": folder, "memory_limit": "512MB", "threads": 2})
-        try:
-            connection.execute("set TimeZone = 'UTC'")
-            if frame is not None:
-                connection.register("frame", frame)
-                kinds = {item.name: item.type for item in frame.schema}
-            else:
-                kinds = {item.name: item.type for item in pq.read_schema(where)}
-            wanted = ", ".join(_columns(columns, names, kinds))
-            connection.execute(f"copy (select {wanted} from {source}) to {_text(str(path))} (format json)")  # noqa: S608  names are quoted
-        except duckdb.Error as error:
-            raise InputError(f"cannot be read: {error}", where=where, hint="write it again") from error
-        finally:
-            connection.close()
+def _batches(file: File, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of a Parquet file, some rows at a time."""
+    try:
+        with pq.ParquetFile(file.path, pre_buffer=False) as opened:
+            yield from opened.iter_batches(ROWS, columns=list(names))
+    except (pa.ArrowException, OSError) as error:
+        raise InputError(f"is no readable Parquet file: {error}", where=file.where, hint="write it again") from error
 
 
-def _columns(frame: Frame, names: Sequence[str], kinds: Mapping[str, pa.DataType]) -> Iterator[str]:
-    """The columns to read, as SQL."""
-    if frame.parts is not None:
-        for member, column in frame.parts.items():
-            yield f"{_json(_name(column))}->{_text(member)} as {_name(member)}"
-        if "assessments" in kinds and pa.types.is_nested(kinds["assessments"]):
-            yield 'json_strip_nulls(to_json("assessments")) as "assessments"'
-        return
-    for name in names:
-        kind, column = kinds[name], _name(name)
-        if pa.types.is_nested(kind):
-            yield f"json_strip_nulls(to_json({column})) as {column}"
-        elif pa.types.is_floating(kind):
-            yield f"case when isfinite({column}) then {column} end as {column}"
-        elif name in frame.json and not pa.types.is_primitive(kind):
-            yield f"{_json(column)} as {column}"
-        elif not pa.types.is_null(kind):
-            yield column
-
-
-def _json(column: str) -> str:
-    """Text as the JSON it holds, or as text."""
-    reads = f"regexp_matches({column}, {_text(READABLE)}) and json_valid({column})"
-    reads += f" and not regexp_matches({column}, {_text(NO_NUMBER)})"
-    return f"case when {reads} then {column}::json else to_json({column}) end"
-
-
-def _name(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+def _selected(reader: pa.RecordBatchReader, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    """Some columns of a frame in memory, some rows at a time."""
+    for batch in reader:
+        some = batch.select(list(names))
+        for at in range(0, some.num_rows, ROWS):
+            yield some.slice(at, ROWS)

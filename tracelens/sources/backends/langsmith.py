@@ -87,13 +87,24 @@ RUN = {
 }
 
 
+DEEPEST = 24
+"""Runs inside of each other that are read."""
+
+
+def _children(depth: int) -> Row:
+    """Runs inside of runs, that many levels down."""
+    return Row(f"part{depth}", "child_runs[*]", KEY, [_children(depth + 1)] if depth < DEEPEST else [])
+
+
 class LangSmith(GatheredSource):
     """Runs of LangSmith."""
 
     name = "langsmith"
-    title = "LangSmith runs: JSON lines or an array, a run a record"
+    title = "LangSmith runs: JSON lines or an array, a run a record, alone or with its child_runs"
     sample = "langsmith.jsonl"
-    keys = Projection(Row("line", capture=KEY, rows=[Row("part", ("post[*]", "patch[*]", "runs[*]"), KEY)]))
+    keys = Projection(
+        Row("line", capture=KEY, rows=[Row("part", ("post[*]", "patch[*]", "runs[*]"), KEY), _children(1)])
+    )
     projection = Projection(
         Row("line", capture=RUN, rows=[Row("feedback", "feedback_stats.*", capture={"average": "avg"})])
     )

@@ -186,7 +186,9 @@ class Index:
         """The bytes of pieces, and where each starts in them; neighbours in a file are read at once."""
         order = np.lexsort((some.start, some.file))
         file, start = some.file[order], some.start[order]
-        end = start + some.size[order]
+        of_file = file.astype(np.int64) << 48
+        # a piece may hold the ones behind it, and then it ends behind them
+        end = np.maximum.accumulate(of_file + start + some.size[order]) - of_file
         new = np.ones(order.size, np.bool_)
         new[1:] = (file[1:] != file[:-1]) | (start[1:] > end[:-1] + GAP)
         heads = np.flatnonzero(new)
