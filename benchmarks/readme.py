@@ -146,7 +146,7 @@ def here(arguments: list[str], folder: Path) -> str:
     finally:
         os.environ.clear()
         os.environ.update(before)
-    return printed.buffer.getvalue().decode()  # type: ignore[attr-defined]  # it is the BytesIO above
+    return printed.buffer.getvalue().decode()
 
 
 def _console(body: str, folder: Path) -> str:

@@ -72,7 +72,7 @@ def score_run(
     """
     opened = source if isinstance(source, Opened) else open_input(source, format, block_size=block_size)
     start, watch = time.process_time(), Stopwatch()
-    plan = Plan.compile(suite)
+    plan = Plan.take(suite)
     tally = Tally.after(plan.cases, opened.before)
     tally.selection = selection.text or tally.selection
     extra = [name for request in suite.dialects for name in request.columns]
@@ -101,7 +101,9 @@ def score_run(
         info = {"format": opened.format_name, "explanation": explanation, "n_left_out": tally.n_left_out}
         selected = None if tally.selection is None else json.loads(_masked(tally.selection, plan))
         seconds = watch.all(since=start)
-        return writer.commit(run_id, {**info, "selection": selected, "seconds": seconds, **more})
+        run = writer.commit(run_id, {**info, "selection": selected, "seconds": seconds, **more})
+    plan.put_away()
+    return run
 
 
 def _masked(text: str, plan: Plan) -> str:

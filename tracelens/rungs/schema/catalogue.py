@@ -161,6 +161,11 @@ class Catalogue:
                 self._engine = Engine(self._compiler.builder.finish())
             return self._engine
 
+    @property
+    def has_recorded(self) -> bool:
+        """Whether definitions were added that traces recorded."""
+        return any(self._recorded.values())
+
     def names(self) -> list[str]:
         """Every tool that somebody may call, for hints."""
         pools = [self.common, *self.own.values(), *self._recorded.values()]
