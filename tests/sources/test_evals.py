@@ -50,6 +50,28 @@ def test_tau2_keeps_the_agents_calls_and_its_golden_actions():
     assert list(found["remarks"]) == ["a call of the simulated user is not the agent's and is left out"]
 
 
+def test_tau2_results_may_be_a_folder(tmp_path):
+    value = json.loads(sample("tau2").read_text())
+    (run,) = value.pop("simulations")
+    (tmp_path / "run" / "simulations").mkdir(parents=True)
+    (tmp_path / "run" / "results.json").write_text(json.dumps(value, indent=1))
+    for name in ("s1", "s2"):
+        (tmp_path / "run" / "simulations" / f"{name}.json").write_text(json.dumps(run | {"id": name}, indent=1))
+    (tmp_path / "run" / "simulations" / "s3.json").write_text('{"id": "s3", "task')
+    found, whole = read(tmp_path, "tau2"), read(sample("tau2"))
+    keep = ("name", "turn", "status", "result")
+    assert [trace["trace_id"].rpartition(":")[2] for trace in found["traces"]] == ["s1", "s2"]
+    assert calls(found, *keep) == calls(whole, *keep) * 2
+    assert arguments(found["calls"]) == arguments(whole["calls"]) * 2
+    assert [row["name"] for row in found["expected"]] == [row["name"] for row in whole["expected"]] * 2
+    assert [row["source"] for row in found["rejects"]] == ["run/simulations/s3.json"]
+    assert found["n_records"] == 3
+    (tmp_path / "run" / "simulations" / "s3.json").unlink()
+    assert detect.open_input(tmp_path).format_name == "tau2"
+    alone = read(tmp_path / "run" / "simulations" / "s1.json")
+    assert (len(alone["calls"]), alone["traces"][0]["n_references"]) == (3, None)
+
+
 def test_tau2_runs_without_a_task_have_no_reference(tmp_path):
     value = json.loads(sample("tau2").read_text())
     run = value["simulations"][0]

@@ -1,16 +1,17 @@
 """tau2-bench: results (simulations with the tasks they ran), and task files, which are references.
 
-A simulation is a trace; ``task_id`` is its case, reward, its parts (``reward.ACTION`` …), trial and seed become tags. The golden actions of its task
-are its reference, those of the assistant alone. Calls that the simulated user makes are not the agent's: they are left
-out and counted. An action with ``compare_args`` is compared in those arguments only: the others may be anything, or
-be missing. A task file holds no run: its tasks are traces whose calls were not recorded, so that `tracelens init` takes
-their references.
+A simulation is a trace; ``task_id`` is its case, reward, its parts (``reward.ACTION`` …), trial and seed become tags.
+The golden actions of its task are its reference, those of the assistant alone. Calls that the simulated user makes
+are not the agent's: they are left out and counted. Results may be a folder, with a file a simulation beside the
+tasks. An action with ``compare_args`` is compared in those arguments only: the others may be anything, or be missing.
+A task file holds no run: its tasks are traces whose calls were not recorded, so that `tracelens init` takes their
+references.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ from tracelens.projection import (
     Projection,
     Row,
 )
-from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
+from tracelens.sources.base import Fault, Head, JsonSource, Options, Records, Sniff, Tables, some_inside
 from tracelens.sources.chats.messages import Steps
 from tracelens.sources.evaluations.alike import (
     Scores,
@@ -48,9 +49,19 @@ from tracelens.sources.evaluations.alike import (
     trace_names,
 )
 from tracelens.sources.evaluations.steps import at_steps, step_spans
+from tracelens.sources.evaluations.tau2_folder import (
+    ALONE,
+    as_document,
+    headers,
+    is_results,
+    is_simulation,
+    results_of,
+)
 from tracelens.sources.limits import within
-from tracelens.sources.logs.sessions import waited, with_columns
+from tracelens.sources.logs.sessions import FirstObjects, waited, with_columns
 from tracelens.sources.nested import Nested, NestedSource
+from tracelens.sources.reading.files import File
+from tracelens.sources.reading.io import Block
 from tracelens.sources.talk import Asked, Results, call_table, is_in, last_said
 
 I64 = npt.NDArray[np.int64]
@@ -119,7 +130,7 @@ class Tau2Results(NestedSource):
     """Result files of tau2-bench."""
 
     name = "tau2"
-    title = "tau2-bench results: simulations with their tasks, rewards and golden actions"
+    title = "tau2-bench results, a file or a folder: simulations with their tasks, rewards and golden actions"
     seen = False
     sample = "tau2.json"
     inner = "run"
@@ -175,7 +186,24 @@ class Tau2Results(NestedSource):
         keys = {key for record in head.records if isinstance(record, dict) for key in record}
         if {"simulations", "tasks"} <= keys:
             return Sniff(98, "there are simulations and tasks")
+        if any(is_simulation(record) for record in head.records):
+            return Sniff(97, "a record is a simulation with a task_id and messages")
+        if any(is_results(record) for record in head.records):
+            return Sniff(90, "there are info and tasks of results that lie in a folder")
         return Sniff(40 if "simulations" in keys else 0, "there are no simulations with tasks")
+
+    def blocks(self, inputs: Sequence[File], options: Options) -> Iterator[Block]:
+        """The files' documents; of a folder, every simulation with the results around it."""
+        around = results_of(inputs)
+        heads = dict(headers(around))
+        for file in inputs:
+            results = around.get(file.name)
+            if results is not None and results.name in heads:
+                yield as_document(file, heads[results.name], alone=False)
+            elif any(is_simulation(record) for record in FirstObjects(file, 1)):
+                yield as_document(file, ALONE, alone=options.alone)
+            elif file.name not in heads:
+                yield from super().blocks([file], options)
 
     def faults(self, found: Projected, whole: Projected) -> Iterator[Fault]:
         """A simulation without a task or messages."""
