@@ -4,6 +4,7 @@ import http.server
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -430,6 +431,37 @@ def test_alerts_are_posted_once(tmp_path, hook):
     assert len(hook.got) == 4
     assert len({key for key, _ in hook.got}) == 1
     assert hook.got[-1][1]["alerts"] == alerts
+
+
+@pytest.fixture
+def odd_server():
+    """Takes connections; says nothing, or nonsense."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+@pytest.mark.parametrize(
+    ("address", "problem"),
+    [("http://127.0.0.1:port/", "InvalidURL"), ("http://a b/", "InvalidURL"), ("http://[::1", "ValueError"),
+     ("http://127.0.0.1:9/", "URLError"), ("silent", "TimeoutError|URLError"), ("nonsense", "BadStatusLine")],
+)  # fmt: skip
+def test_webhooks_that_cannot_take_anything(tmp_path, monkeypatch, odd_server, address, problem):
+    monkeypatch.setattr(post, "_SECONDS", 0.1)
+    if "://" not in address:
+        if address == "nonsense":
+
+            def answer():
+                for _ in range(post.TRIES):
+                    with odd_server.accept()[0] as caller:
+                        caller.recv(65536)
+                        caller.sendall(b"nonsense\r\n\r\n")
+
+            threading.Thread(target=answer, daemon=True).start()
+        address = f"http://127.0.0.1:{odd_server.getsockname()[1]}/secret"
+    with pytest.raises(StoreError, match=rf"did not take the alerts \(({problem})\).*run the job again") as told:
+        post.deliver([{"kind": "no_traces"}], address, tmp_path, pause=0.0)
+    assert "secret" not in str(told.value)
+    assert not (tmp_path / "sent").exists()
 
 
 def test_the_command(place, monkeypatch, capsys):

@@ -154,6 +154,8 @@ class _Files:
         self._n_here = self._bytes_here = 0
         self.n = self.n_bytes = 0
         self.too_large: list[str] = []
+        if to.is_dir():
+            raise StoreError("is a folder", where=str(to), hint="name a file in it")
         _refuse([to], overwrite=overwrite)
 
     def add(self, item: Item, prompt: str, prompts: Prompts) -> None:

@@ -57,6 +57,7 @@ def deliver(alerts: list[dict[str, Any]], address: str, state: Path, *, pause: f
 
 def _post(address: str, body: bytes, key: str) -> str:
     """Post once; what went wrong, or nothing."""
+    from http.client import HTTPException
     from urllib.error import HTTPError, URLError
     from urllib.request import Request, urlopen
 
@@ -66,5 +67,5 @@ def _post(address: str, body: bytes, key: str) -> str:
             return ""
     except HTTPError as error:
         return f"HTTP {error.code}"
-    except (URLError, OSError, ValueError) as error:
+    except (URLError, OSError, ValueError, HTTPException) as error:
         return type(error).__name__
