@@ -6,6 +6,9 @@ Numba reads this module, and so do programs that compile; those that only run wh
 from __future__ import annotations
 
 import contextlib
+import functools
+import hashlib
+from pathlib import Path
 from typing import Any
 
 from numba import njit, types
@@ -21,10 +24,12 @@ _NEEDLESS = frozenset(
         untyped_passes.DeadBranchPrune,
         typed_passes.InlineOverloads,
         typed_passes.NopythonRewrites,
-        typed_passes.IRLegalization,
     }
 )
-"""Passes for closures, branches on None, expressions of whole arrays and `del`: kernels have none of these."""
+"""Passes for closures, branches on None and expressions of whole arrays: kernels have none of these.
+
+The one called legalization is needed: it ends the lives of variables, and with them of the arrays that they hold.
+"""
 
 
 class _Whole(JITCodeLibrary):  # type: ignore[misc]  # Numba has no types
@@ -105,7 +110,18 @@ def whole(function: Any, options: dict[str, Any]) -> Any:
     made = _plain(njit(nogil=True, pipeline_class=_WHOLE, no_cfunc_wrapper=True, **options)(function))
     with contextlib.suppress(RuntimeError):  # neither the folder of the module nor the user's can be written
         made.enable_caching()
+        made._cache._cache_file._source_stamp = _sources()  # noqa: SLF001 - Numba has no other way to say it
     return made
+
+
+@functools.cache
+def _sources() -> str:
+    """What the cache compares to know whether its code is still that of the sources.
+
+    Numba would look at the file of the function alone; a whole is made of functions of many files.
+    """
+    files = [file.stat() for file in sorted(Path(__file__).parent.glob("*.py"))]
+    return hashlib.sha256(repr([(file.st_mtime_ns, file.st_size) for file in files]).encode()).hexdigest()
 
 
 def is_cached(dispatcher: Any, kinds: tuple[Any, ...]) -> bool:
