@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -106,7 +105,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 def _alike(name: str, other: str) -> bool:
     """Whether one is a slip of the other, holds it, begins like it, or shares a word with it."""
     short, long = sorted((name, other), key=len)
-    if len(os.path.commonprefix((short, long))) > max(5, len(short) // 2):
+    if long.startswith(short[: max(6, len(short) // 2 + 1)]) and len(short) > 5:
         return True
     if len(short) > 2 and (long.startswith(short) or (len(short) > 3 and short in long)):
         return True
