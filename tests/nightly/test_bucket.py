@@ -48,6 +48,7 @@ def far(request):
                 datetime.fromisoformat(CHANGED),
             )
             server.shutdown()
+            server.server_close()
             return
         moto = pytest.importorskip("moto.server", reason="needs moto[server], which is in no extra: it is large")
         pytest.importorskip("s3fs", reason="needs s3fs, of the extra `cloud`")

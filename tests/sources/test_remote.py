@@ -55,7 +55,11 @@ def bucket(request):
     else:
         server, address = serve(OBJECTS)
         patch.setenv("AWS_ENDPOINT_URL", address)
-        stop = server.shutdown
+
+        def stop():
+            server.shutdown()
+            server.server_close()
+
     yield "s3://traces"
     patch.undo()
     stop()
