@@ -539,6 +539,21 @@ def positions_in(offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
     return (np.arange(n) - starts).astype(np.int32)
 
 
+def rows_of_groups(counts: npt.NDArray[np.int64], chosen: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
+    """The rows of some groups one group after the other, for rows that stand group by group.
+
+    Args:
+        counts: How many rows each group has.
+        chosen: int[k], groups in any order, some perhaps several times.
+
+    Example:
+        >>> rows_of_groups(np.array([2, 1, 3]), np.array([2, 0, 0])).tolist()
+        [3, 4, 5, 0, 1, 0, 1]
+    """
+    begin, before = offsets_of(counts)[:-1][chosen], offsets_of(counts[chosen])
+    return np.repeat(begin - before[:-1], np.diff(before)) + np.arange(before[-1])
+
+
 def nullable(values: npt.NDArray[Any], null: npt.NDArray[np.bool_]) -> pa.Array:
     """Values, null where told.
 

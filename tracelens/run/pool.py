@@ -158,9 +158,4 @@ def of_calls(found: pl.DataFrame, calls: I64, row: I64) -> pl.DataFrame:
     if not about.size:
         return found
     count = np.bincount(about, minlength=int(row.max(initial=0)) + 1)
-    first = np.cumsum(count) - count
-    told = np.flatnonzero(count[row])
-    sizes = count[row[told]]
-    offset = np.cumsum(sizes) - sizes
-    source = np.repeat(first[row[told]] - offset, sizes) + np.arange(int(sizes.sum()))
-    return found[source].with_columns(call=pl.Series(np.repeat(calls[told], sizes)))
+    return found[columns.rows_of_groups(count, row)].with_columns(call=pl.Series(np.repeat(calls, count[row])))

@@ -11,11 +11,12 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens.arguments import S_EMPTY
-from tracelens.columns import coded, nullable, numbers
+from tracelens.columns import coded, nullable, numbers, rows_of_groups
 from tracelens.kernels.pairing import PARTIAL
 from tracelens.kernels.reference.differences import diffs
 from tracelens.kernels.reference.pairing import STATUSES, UNIT
 from tracelens.kernels.reference.values import parse
+from tracelens.normalise.canonical import Program
 from tracelens.normalise.differences import Compared, by_pair, difference_rows, differences
 from tracelens.run.arrow import constant
 from tracelens.run.calls import Calls
@@ -135,11 +136,23 @@ def _differences(matched: Matched, plan: Plan, pair_a: I64, pair_e: I64) -> pa.T
     compared = Compared(actual.distinct, matched.canonical)
     plain = np.flatnonzero(~special)
     rows = actual.row[pair_a[plain]], expected.row[pair_e[plain]]
-    found = differences(compared, compared, plan.program, *rows)
+    found = _of_distinct(compared, plan.program, *rows)
     if not special.any():
         return found
     found = found.set_column(0, "pair", pa.array(plain[numbers(found["pair"])]))
     return by_pair([found, _by_reference(matched, plan, pair_a, pair_e, np.flatnonzero(special))])
+
+
+def _of_distinct(compared: Compared, program: Program, rows_a: I64, rows_e: I64) -> pa.Table:
+    """`differences` of pairs of distinct arguments; where many pairs are alike, each is compared once."""
+    key = rows_a * (rows_e.max(initial=0) + 1) + rows_e
+    _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    if 2 * first.size > key.size:
+        return differences(compared, compared, program, rows_a, rows_e)
+    found = differences(compared, compared, program, rows_a[first], rows_e[first])
+    count = np.bincount(numbers(found["pair"]), minlength=first.size)
+    told = found.take(pa.array(rows_of_groups(count, which)))
+    return told.set_column(0, "pair", pa.array(np.repeat(np.arange(key.size), count[which])))
 
 
 def _is_related(matched: Matched, pair_a: I64, pair_e: I64) -> npt.NDArray[np.bool_]:
