@@ -14,7 +14,7 @@ STAGES = {
     "parse lines": [("sources/base.py", "parse")],
     "shred arguments": [("run/pool.py", "pool_arguments")],
     "digest": [("run/matching.py", "digest_pool")],
-    "rung 1": [("run/judging.py", "check_schemas")],
+    "rung 1": [("run/schemas.py", "check_schemas")],
     "rungs 2 to 4": [("run/matching.py", "match")],
     "differences": [("run/rows.py", "difference_table")],
     "other checks": [("run/judging.py", "judge")],

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.dialects.test_alike import objects
+from tests.dialects.test_alike import PLAIN
 from tracelens import columns
 from tracelens.arguments import read_arguments
 from tracelens.dialects.equality import OF_VALUE, of_arguments
@@ -18,6 +18,12 @@ from tracelens.dialects.view import Equality
 from tracelens.kernels.hash import hash_key
 from tracelens.run.dialects.keys import keys_of
 
+values = st.recursive(
+    st.sampled_from(PLAIN),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.sampled_from("ab"), inner),
+    max_leaves=3,
+)
+objects = st.dictionaries(st.sampled_from("abc"), values, max_size=3)
 TWICE = ['{"a": {"x": 1, "y": 2, "x": 3}}', '{"a": {"x": 3, "y": 2}}', '{"a": 1, "a": 2}', '{"a": 2}', '{"a": 2.50}']
 
 
