@@ -20,7 +20,7 @@ STAGES = {
     "other checks": [("run/judging.py", "judge")],
     "routes": [("run/batch.py", "_routed")],
     "masks": [("run/masks.py", "masked_tables")],
-    "write": [("store/folder.py", "write"), ("store/folder.py", "commit")],
+    "write": [("store/folder.py", "write"), ("store/folder.py", "complete")],
 }
 """The functions of each stage, by file and name; none of them calls another."""
 
