@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tracelens import columns
+from tracelens.groups import offsets_of
 from tracelens.kernels import scan
 from tracelens.kernels.shred import MAX_DEPTH, Shredded, Tape, shred
 
@@ -28,7 +29,7 @@ REAL = (
 def shredded(texts: list[bytes]) -> tuple[Any, Shredded]:
     packed = columns.texts([])
     lengths = np.array([len(text) for text in texts], np.int64)
-    offsets = columns.offsets_of(lengths)
+    offsets = offsets_of(lengths)
     data = columns.padded(b"".join(texts))
     assert len(packed) == 0
     return data, shred(data, offsets[:-1], offsets[1:])

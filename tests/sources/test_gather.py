@@ -10,8 +10,9 @@ import pyarrow as pa
 import pytest
 
 from tests.sources.reading import write
-from tracelens.columns import CALLS, SPANS, TEXT, TRACES, group_offsets, positions_in, table
+from tracelens.columns import CALLS, SPANS, TEXT, TRACES, table
 from tracelens.errors import InputError
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ANYTHING, STRING, Projection, Row
 from tracelens.run.again import stored_input
 from tracelens.run.score import score_run

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens import columns
+from tracelens.groups import offsets_of
 from tracelens.kernels.canonical import digest_values, finish_values
 from tracelens.kernels.digest import (
     EMPTY_TRIE,
@@ -219,7 +220,7 @@ def raw_texts(data: npt.NDArray[np.uint8], tape: Tape, entries: npt.NDArray[np.i
     """
     quotes = (tape.kind[entries] == STRING).astype(np.int64)
     begin, end = tape.start[entries] - quotes, tape.end[entries] + quotes
-    offsets = columns.offsets_of(end - begin)
+    offsets = offsets_of(end - begin)
     total = int(offsets[-1])
     where = np.repeat(begin - offsets[:-1], end - begin) + np.arange(total)
     return columns.text_array(data[where] if total else np.zeros(1, np.uint8), offsets)

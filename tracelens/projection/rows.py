@@ -14,7 +14,8 @@ import polars as pl
 import pyarrow as pa
 
 from tracelens import columns
-from tracelens.columns import PADDING, TEXT, TIME, nullable, offsets_of, text_array
+from tracelens.columns import PADDING, TEXT, TIME, nullable, text_array
+from tracelens.groups import offsets_of
 from tracelens.kernels import cells, scan
 from tracelens.kernels.distinct import FREE, number_cells
 from tracelens.kernels.known import nothing_known

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from tracelens import columns
 from tracelens.columns import Batch
+from tracelens.groups import offsets_of
 from tracelens.suite.references import References
 
 I64 = npt.NDArray[np.int64]
@@ -59,10 +60,10 @@ class CaseIndex:
             if rows
             else np.zeros(0, np.int64)
         )
-        slots = columns.offsets_of(np.maximum(self.n_references, 0))
+        slots = offsets_of(np.maximum(self.n_references, 0))
         slot = slots[case] + columns.numbers(self.calls["reference_index"]).astype(np.int64)
         self.slots = slots
-        self.slot_first = columns.offsets_of(np.bincount(slot, minlength=int(slots[-1])).astype(np.int64))
+        self.slot_first = offsets_of(np.bincount(slot, minlength=int(slots[-1])).astype(np.int64))
         self.case_first = self.slot_first[slots] if n else np.zeros(1, np.int64)
 
     def rows_of(self, case_ids: pa.ChunkedArray) -> I64:
@@ -85,7 +86,7 @@ def expected_of(batch: Batch, index: CaseIndex) -> Expected:
         from_suite, index.n_references[np.maximum(case, 0)] if len(index.ids) else 0, np.maximum(inline, 0)
     )
     trace = np.repeat(np.arange(inline.size), n_references)
-    unit_first = columns.offsets_of(n_references)
+    unit_first = offsets_of(n_references)
     reference = np.arange(trace.size) - unit_first[:-1][trace]
     first, count = np.zeros(trace.size, np.int64), np.zeros(trace.size, np.int64)
     _fill_inline(batch, unit_first, trace.size, first, count)
@@ -104,7 +105,7 @@ def _fill_inline(batch: Batch, unit_first: I64, units: int, first: I64, count: I
     unit = unit_first[columns.numbers(rows["trace"]).astype(np.int64)] + columns.numbers(rows["reference_index"])
     counted = np.bincount(unit.astype(np.int64), minlength=units).astype(np.int64)
     count += counted
-    first += columns.offsets_of(counted)[:-1]
+    first += offsets_of(counted)[:-1]
 
 
 def _fill_from_suite(
@@ -123,7 +124,7 @@ def _fill_from_suite(
         return np.zeros(0, np.int64)
     cases, which = np.unique(case[trace[units]], return_inverse=True)
     sizes = index.case_first[cases + 1] - index.case_first[cases]
-    moved = columns.offsets_of(sizes)
+    moved = offsets_of(sizes)
     slot = index.slots[case[trace[units]]] + reference[units]
     first[units] = offset + moved[which] + index.slot_first[slot] - index.case_first[case[trace[units]]]
     count[units] = index.slot_first[slot + 1] - index.slot_first[slot]

@@ -12,6 +12,7 @@ import pyarrow as pa
 from tracelens import columns
 from tracelens.arguments import S_EMPTY, S_NOT_CAPTURED, S_OBJECT, S_TEXT, S_TRUNCATED, CallArguments
 from tracelens.columns import Batch
+from tracelens.groups import group_offsets, offsets_of
 from tracelens.kernels.reference.values import quote
 from tracelens.normalise.canonical import Canonical, canonical, digest_texts
 from tracelens.run.calls import Calls
@@ -140,9 +141,9 @@ def match(
     actual, wanted = sides
     accepts_any = columns.numbers(expected.calls["arguments_form"]).astype(np.uint8) <= columns.NULL
     rows = calls.scored_rows
-    first = columns.group_offsets(calls.trace[rows], batch.traces.num_rows)
+    first = group_offsets(calls.trace[rows], batch.traces.num_rows)
     counts = ~wanted.names.output_tool & ~wanted.names.handoff
-    expected_rows, before = np.flatnonzero(counts), columns.offsets_of(counts.astype(np.int64))
+    expected_rows, before = np.flatnonzero(counts), offsets_of(counts.astype(np.int64))
     e_first = before[expected.first]
     e_count = before[expected.first + expected.count] - e_first
     units = Units(first[expected.trace], np.diff(first)[expected.trace], e_first, e_count)

@@ -16,6 +16,7 @@ import pyarrow as pa
 from tracelens import columns
 from tracelens.arguments import Arguments, CallArguments, read_texts
 from tracelens.columns import PADDING, Texts
+from tracelens.groups import rows_of_groups
 from tracelens.kernels.distinct import FREE, enter_texts
 from tracelens.run.names import Names
 from tracelens.rungs.safety.plan import SafetyPlan
@@ -158,4 +159,4 @@ def of_calls(found: pl.DataFrame, calls: I64, row: I64) -> pl.DataFrame:
     if not about.size:
         return found
     count = np.bincount(about, minlength=int(row.max(initial=0)) + 1)
-    return found[columns.rows_of_groups(count, row)].with_columns(call=pl.Series(np.repeat(calls, count[row])))
+    return found[rows_of_groups(count, row)].with_columns(call=pl.Series(np.repeat(calls, count[row])))

@@ -11,7 +11,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tracelens.arguments import S_EMPTY
-from tracelens.columns import coded, nullable, numbers, rows_of_groups
+from tracelens.columns import coded, nullable, numbers
+from tracelens.groups import rows_of_groups
 from tracelens.kernels.pairing import PARTIAL
 from tracelens.kernels.reference.differences import diffs
 from tracelens.kernels.reference.pairing import STATUSES, UNIT

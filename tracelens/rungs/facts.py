@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens import columns
+from tracelens.groups import group_offsets
 from tracelens.kernels.loops import first_equal
 
 B1 = npt.NDArray[np.bool_]
@@ -74,7 +75,7 @@ class CallFacts:
         ok, error, denied = (_is(calls["status"], status) for status in ("ok", "error", "denied"))
         unstated = ~columns.valid(calls["status"])
         failed = error | (unstated & columns.valid(calls["error"]))
-        offsets, same = columns.group_offsets(trace, n_traces), np.empty(trace.size, np.int64)
+        offsets, same = group_offsets(trace, n_traces), np.empty(trace.size, np.int64)
         first_equal(offsets, np.where(known, tool, -1).astype(np.int64), *digests, same)
         succeeded = (ok | unstated) & ~failed
         return cls(trace, index, offsets, tool, names, ~denied, unstated, failed, succeeded, known, same)

@@ -21,6 +21,7 @@ import pyarrow as pa
 
 from tracelens import columns
 from tracelens.columns import nullable
+from tracelens.groups import offsets_of
 from tracelens.rungs.facts import CallFacts, trace_seconds
 from tracelens.rungs.findings import concat_findings, finding_frame
 
@@ -184,7 +185,7 @@ def _after(calls: CallFacts, complete: B1, first: str, second: str) -> pl.DataFr
     """Calls of the first tool before any call of the second succeeded; nothing can be said of incomplete traces."""
     succeeded = calls.of_tools(second.__eq__) & calls.succeeded
     # successes before each row, in all traces and in those before its own
-    before = columns.offsets_of(succeeded)
+    before = offsets_of(succeeded)
     none_yet = before[:-1] == before[calls.offsets[calls.trace]]
     rows = np.flatnonzero(calls.of_tools(first.__eq__) & none_yet & complete[calls.trace])
     return _findings(calls, rows, "after", f"{first} before {second} succeeded")

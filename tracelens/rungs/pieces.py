@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tracelens.columns import Texts, offsets_of, text_array
+from tracelens.columns import Texts, text_array
+from tracelens.groups import offsets_of
 from tracelens.kernels import check_paths
 from tracelens.kernels.reference.paths import Part, render_path
 from tracelens.kernels.scan import STRING

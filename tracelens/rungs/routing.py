@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from tracelens import columns
 from tracelens.columns import Texts, coded, nullable
+from tracelens.groups import offsets_of
 from tracelens.rungs.findings import concat_findings, finding_frame
 from tracelens.rungs.sentences import sentences, together
 
@@ -228,5 +229,5 @@ def _reasons(failures: Sequence[Failures], n: int) -> pa.Array:
     trace, rung, place = (np.concatenate([each[field] for each in failures]) for field in (0, 1, 3))
     order = np.argsort(trace * 2**34 + rung * np.int64(2**31) + place, kind="stable")
     texts = together([each.text for each in failures], order)
-    offsets = columns.offsets_of(np.bincount(trace, minlength=n))
+    offsets = offsets_of(np.bincount(trace, minlength=n))
     return pa.LargeListArray.from_arrays(pa.array(offsets), columns.text_array(texts.data, texts.offsets))

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tracelens.columns import PADDING, Texts, offsets_of, texts
+from tracelens.columns import PADDING, Texts, texts
+from tracelens.groups import offsets_of
 from tracelens.kernels.sentences import add_sizes, append_texts, cut_long
 
 I64 = npt.NDArray[np.int64]

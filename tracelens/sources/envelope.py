@@ -14,14 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import (
-    EXPECTED,
-    TEXT,
-    group_offsets,
-    numbers,
-    positions_in,
-    table,
-)
+from tracelens.columns import EXPECTED, TEXT, numbers, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import (
     ANYTHING,
     ARRAY,

@@ -43,18 +43,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import (
-    CALLS,
-    EXPECTED,
-    REJECTS,
-    TEXT,
-    TRACES,
-    Batch,
-    empty,
-    offsets_of,
-    table,
-    valid,
-)
+from tracelens.columns import CALLS, EXPECTED, REJECTS, TEXT, TRACES, Batch, empty, table, valid
+from tracelens.groups import offsets_of
 from tracelens.projection import NUMBER, STRING, Projected, Projection, run
 from tracelens.sources.base import Fault, Head, Options, Sniff, Tables
 from tracelens.sources.reading.digests import digests_of

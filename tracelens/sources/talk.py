@@ -19,20 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import (
-    CALLS,
-    TEXT,
-    bytes_and_offsets,
-    group_offsets,
-    numbers,
-    offsets_of,
-    one_chunk,
-    one_of,
-    positions_in,
-    table,
-    text_array,
-    valid,
-)
+from tracelens.columns import CALLS, TEXT, bytes_and_offsets, numbers, one_chunk, one_of, table, text_array, valid
+from tracelens.groups import group_offsets, offsets_of, positions_in
 from tracelens.kernels.join import join_results
 from tracelens.projection import ANYTHING, STRING, Found
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from tracelens import columns
 from tracelens.arguments import S_INVALID
 from tracelens.columns import Batch
+from tracelens.groups import group_offsets
 from tracelens.run.calls import Calls
 from tracelens.run.dialects.evaluate import evaluate
 from tracelens.run.dialects.lists import Lists, Side
@@ -94,7 +95,7 @@ def _schema_errors(calls: Calls, findings: pl.DataFrame, n: int) -> I64:
     schema = pl.col("code").str.starts_with("schema.") | (pl.col("code") == "tool.unknown")
     found = findings.filter(schema, pl.col("severity") == "error", pl.col("call_index").is_not_null())
     trace, index = found["trace"].to_numpy().astype(np.int64), found["call_index"].to_numpy().astype(np.int64)
-    first = columns.group_offsets(calls.trace, n)
+    first = group_offsets(calls.trace, n)
     counts = calls.in_score[first[trace] + index]
     return np.bincount(trace[counts], minlength=n).astype(np.int64)
 

@@ -15,6 +15,7 @@ from tracelens.arguments import S_EMPTY, S_INVALID, S_NOT_CAPTURED, S_NOT_OBJECT
 from tracelens.columns import PADDING
 from tracelens.dialects.reading import Reading
 from tracelens.dialects.view import Equality
+from tracelens.groups import offsets_of
 from tracelens.kernels.distinct import FREE, enter_texts
 from tracelens.run.dialects.keys import Keys, keys_of
 from tracelens.run.relations import with_matchers
@@ -89,7 +90,7 @@ class Lists:
             mask: bool, by call of the side.
             side: ``a`` or ``e``.
         """
-        before = columns.offsets_of(mask.astype(np.int64))
+        before = offsets_of(mask.astype(np.int64))
         first, count = (self.units[:, 0], self.n) if side == "a" else (self.units[:, 2], self.m)
         return np.asarray(before[first + count] > before[first], np.bool_)
 
@@ -194,7 +195,7 @@ class Lists:
 
     def without(self, left_out: B1) -> Lists:
         """The same without some actual calls."""
-        before = columns.offsets_of((~left_out).astype(np.int64))
+        before = offsets_of((~left_out).astype(np.int64))
         units = self.units.copy()
         units[:, 0] = before[self.units[:, 0]]
         units[:, 1] = before[self.units[:, 0] + self.n] - units[:, 0]

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import numpy.typing as npt
 
-from tracelens import columns
 from tracelens.dialects.similar import similar_arguments
 from tracelens.dialects.view import Equality
+from tracelens.groups import offsets_of
 from tracelens.kernels.meetings import compare_members
 from tracelens.kernels.scan import OBJECT
 from tracelens.kernels.similar import align_similar, pick_similar
@@ -46,7 +46,7 @@ def similarities(lists: Lists, code: I32, *, ordered: bool) -> F64:
         float64[units].
     """
     units = lists.units
-    first = columns.offsets_of(lists.n * lists.m)
+    first = offsets_of(lists.n * lists.m)
     unit = np.repeat(np.arange(units.shape[0]), lists.n * lists.m)
     at = np.arange(unit.size) - first[unit]
     width = np.maximum(lists.n[unit], 1)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from tracelens import columns
 from tracelens.dialects.model import Dialect
 from tracelens.dialects.view import Equality, ExoticError, Mode, Overrides, Sequence
+from tracelens.groups import offsets_of
 from tracelens.kernels import meetings
 from tracelens.kernels.multiset import SMALL, multiset_scores
 from tracelens.kernels.sequence import sequence_scores
@@ -180,7 +181,7 @@ class BulkView:
         scratch = np.empty(len(lists.names) + 1, np.int32)
         meetings.take_last(lists.units[:, 2].copy(), lists.m.copy(), lists.e.name, e, scratch, out)
         units = lists.units.copy()
-        units[:, 2] = columns.offsets_of(lists.m)[:-1]
+        units[:, 2] = offsets_of(lists.m)[:-1]
         return units, a, out
 
     def best_unused(self, equality: Equality) -> tuple[I64, I64]:
@@ -236,7 +237,7 @@ class BulkView:
         seekers, others = (lists.e, lists.a) if of == "expected" else (lists.a, lists.e)
         units = lists.units[:, [2, 3, 0, 1]] if of == "expected" else lists.units
         units = np.ascontiguousarray(units)
-        offsets = columns.offsets_of(units[:, 1])
+        offsets = offsets_of(units[:, 1])
         found = np.zeros(int(offsets[-1]), np.bool_)
         meetings.fit_first(
             units,
@@ -267,17 +268,17 @@ class BulkView:
     def _named(self) -> Verdicts:
         """Whether some call has the name of each expected one."""
         lists = self._lists
-        offsets, size = columns.offsets_of(lists.m), len(lists.names) + 1
+        offsets, size = offsets_of(lists.m), len(lists.names) + 1
         unit = np.repeat(np.arange(lists.m.size), lists.m)
         at = np.arange(int(offsets[-1])) - offsets[unit] + lists.units[unit, 2]
         of_a = np.repeat(np.arange(lists.n.size), lists.n)
-        rows = np.arange(int(lists.n.sum())) - columns.offsets_of(lists.n)[of_a] + lists.units[of_a, 0]
+        rows = np.arange(int(lists.n.sum())) - offsets_of(lists.n)[of_a] + lists.units[of_a, 0]
         made = np.unique(of_a * size + lists.a.name[rows])
         return Verdicts(offsets, np.isin(unit * size + lists.e.name[at], made).view(np.uint8))
 
     def reached(self, found: Verdicts) -> I64:
         """How many were found."""
-        before = columns.offsets_of((found.word == 1).astype(np.int64))
+        before = offsets_of((found.word == 1).astype(np.int64))
         return before[found.offsets[1:]] - before[found.offsets[:-1]]
 
     def _positions(self) -> tuple[I64, I64, I64]:
@@ -285,7 +286,7 @@ class BulkView:
         lists = self._lists
         size = np.minimum(lists.n, lists.m)
         unit = np.repeat(np.arange(size.size), size)
-        at = np.arange(unit.size) - columns.offsets_of(size)[unit]
+        at = np.arange(unit.size) - offsets_of(size)[unit]
         made, wanted = lists.units[unit, 0] + at, lists.units[unit, 2] + at
         alike = lists.a.name[made] == lists.e.name[wanted]
         return unit[alike], made[alike], wanted[alike]
@@ -312,10 +313,10 @@ class BulkView:
         seen = np.zeros(1 + int(code.max(initial=-1)), np.int64)
         meetings.mark_first(lists.units[:, 0].copy(), lists.n.copy(), code, seen, first)
         unit = np.repeat(np.arange(lists.n.size), lists.n)
-        rows = np.arange(unit.size) - columns.offsets_of(lists.n)[unit] + lists.units[unit, 0]
+        rows = np.arange(unit.size) - offsets_of(lists.n)[unit] + lists.units[unit, 0]
         units = lists.units.copy()
         units[:, 1] = np.bincount(unit[first], minlength=lists.n.size)
-        units[:, 0] = columns.offsets_of(units[:, 1])[:-1]
+        units[:, 0] = offsets_of(units[:, 1])[:-1]
         return np.asarray(multiset_scores(units, lists.a.name[rows[first]], lists.e.name, SMALL)[:, 3])
 
     def first_expected(self, equality: Equality, mode: Mode, occurrence: str | int) -> B1:
@@ -352,7 +353,7 @@ class BulkView:
         a, e = lists.call_codes(equality, self._dialect.reading)
         longer = np.maximum(lists.n, lists.m)
         unit = np.repeat(np.arange(longer.size), longer)
-        at = np.arange(unit.size) - columns.offsets_of(longer)[unit]
+        at = np.arange(unit.size) - offsets_of(longer)[unit]
         extra, missing = at >= lists.m[unit], at >= lists.n[unit]
         made = np.where(missing, 0, lists.units[unit, 0] + at)
         wanted = np.where(extra, 0, lists.units[unit, 2] + at)
@@ -360,7 +361,7 @@ class BulkView:
         equal = np.zeros(unit.size, np.uint8)
         equal[both] = a[made[both]] == e[wanted[both]]
         return Verdicts(
-            columns.offsets_of(longer), np.where(extra, _EXTRA, np.where(missing, _MISSING, equal)).astype(np.uint8)
+            offsets_of(longer), np.where(extra, _EXTRA, np.where(missing, _MISSING, equal)).astype(np.uint8)
         )
 
     def read_met(self) -> None:

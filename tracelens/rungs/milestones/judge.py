@@ -15,7 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tracelens import columns
-from tracelens.columns import numbered, offsets_of
+from tracelens.columns import numbered
+from tracelens.groups import offsets_of
 from tracelens.rungs.facts import CallFacts
 from tracelens.rungs.findings import NO_FINDINGS, finding_frame
 from tracelens.rungs.milestones.plan import MilestonePlan, MilestonesLike, matches_arguments

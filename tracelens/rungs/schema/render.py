@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from tracelens.columns import PADDING, Texts, numbered, offsets_of, text_array
+from tracelens.columns import PADDING, Texts, numbered, text_array
+from tracelens.groups import offsets_of
 from tracelens.kernels import check_print
 from tracelens.kernels.shred import Tape
 from tracelens.rungs.pieces import bounds, paths, pieces, series, shown

@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import EXPECTED, NOT_CAPTURED, TEXT, group_offsets, positions_in, table
+from tracelens.columns import EXPECTED, NOT_CAPTURED, TEXT, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import (
     ANYTHING,
     ARRAY,

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import PADDING, TEXT, group_offsets, one_chunk, text_array, valid
+from tracelens.columns import PADDING, TEXT, one_chunk, text_array, valid
+from tracelens.groups import group_offsets
 from tracelens.kernels import cells
 from tracelens.projection import ANYTHING, NONE, OBJECT, STRING, Found
 from tracelens.projection.rows import ALL

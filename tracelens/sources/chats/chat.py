@@ -19,15 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import (
-    FREE_TEXT,
-    TEXT,
-    TRACES,
-    group_offsets,
-    one_chunk,
-    positions_in,
-    table,
-)
+from tracelens.columns import FREE_TEXT, TEXT, TRACES, one_chunk, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import (
     ANYTHING,
     ARRAY,

@@ -16,7 +16,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, group_offsets, positions_in
+from tracelens.columns import TEXT
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ARRAY, NUMBER, STRING, Found, Projected, Projection, Row
 from tracelens.sources.chats.messages import MessageSource, Reading, Steps, record_row
 from tracelens.sources.oddities import Oddities

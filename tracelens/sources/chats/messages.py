@@ -15,7 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import SPANS, TEXT, TIME, TRACES, group_offsets, one_chunk, places, positions_in, table, valid
+from tracelens.columns import SPANS, TEXT, TIME, TRACES, one_chunk, places, table, valid
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ARRAY, NONE, NULL, OBJECT, STRING, Found, Projected, Row
 from tracelens.projection.rows import Cells
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables

@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import EXPECTED, TEXT, TIME, group_offsets, one_chunk, positions_in, table
+from tracelens.columns import EXPECTED, TEXT, TIME, one_chunk, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import FALSE, NUMBER, STRING, TRUE, Found
 from tracelens.sources.base import Records
 from tracelens.sources.limits import within

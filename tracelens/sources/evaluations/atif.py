@@ -14,7 +14,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, TRACES, group_offsets, one_chunk, positions_in, table
+from tracelens.columns import TEXT, TRACES, one_chunk, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ARRAY, FALSE, NUMBER, OBJECT, STRING, TRUE, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.chats.messages import Steps

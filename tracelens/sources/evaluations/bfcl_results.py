@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import CALLS, TEXT, TRACES, group_offsets, positions_in, table
+from tracelens.columns import CALLS, TEXT, TRACES, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables
 from tracelens.sources.chats.messages import Steps

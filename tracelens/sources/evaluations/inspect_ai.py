@@ -18,18 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import (
-    JSON_STRING,
-    SPANS,
-    TEXT,
-    TIME,
-    TRACES,
-    Batch,
-    group_offsets,
-    padded,
-    positions_in,
-    table,
-)
+from tracelens.columns import JSON_STRING, SPANS, TEXT, TIME, TRACES, Batch, padded, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, Options, Sniff, Tables, some_inside
 from tracelens.sources.chats.messages import Steps

@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import SPANS, TEXT, group_offsets, numbers, positions_in, table
+from tracelens.columns import SPANS, TEXT, numbers, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.sources.chats.messages import Steps
 
 I64 = npt.NDArray[np.int64]

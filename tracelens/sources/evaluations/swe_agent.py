@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import FREE_TEXT, JSON_VALUE, TEXT, TRACES, group_offsets, numbers, positions_in, table
+from tracelens.columns import FREE_TEXT, JSON_VALUE, TEXT, TRACES, numbers, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ARRAY, NUMBER, OBJECT, STRING, TRUE, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.chats.messages import Steps

@@ -19,7 +19,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import CALLS, TEXT, TIME, TRACES, Remark, group_offsets, one_chunk, positions_in, table
+from tracelens.columns import CALLS, TEXT, TIME, TRACES, Remark, one_chunk, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import (
     ARRAY,
     FALSE,

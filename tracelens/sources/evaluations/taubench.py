@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import CALLS, EXPECTED, TEXT, TRACES, group_offsets, positions_in, table
+from tracelens.columns import CALLS, EXPECTED, TEXT, TRACES, table
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ANYTHING, ARRAY, NONE, NULL, NUMBER, OBJECT, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, JsonSource, Records, Sniff, Tables, some_inside
 from tracelens.sources.chats.chat import conversation, message_faults, messages_at

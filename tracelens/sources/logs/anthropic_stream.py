@@ -17,7 +17,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import JSON_STRING, TEXT, TRACES, TRUNCATED, offsets_of, one_chunk, places, table
+from tracelens.columns import JSON_STRING, TEXT, TRACES, TRUNCATED, one_chunk, places, table
+from tracelens.groups import offsets_of
 from tracelens.projection import NUMBER, STRING, Found, Projected, Projection, Row
 from tracelens.sources.base import Fault, Head, Sniff, Tables
 from tracelens.sources.chats.anthropic import BLOCK, block_kinds, told_by_blocks

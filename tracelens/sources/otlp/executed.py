@@ -17,7 +17,6 @@ from tracelens.columns import (
     NOT_CAPTURED,
     TEXT,
     TRUNCATED,
-    group_offsets,
     numbers,
     one_of,
     places,
@@ -25,6 +24,7 @@ from tracelens.columns import (
     true,
     valid,
 )
+from tracelens.groups import group_offsets
 from tracelens.projection import ANYTHING, OBJECT, STRING, Projection, Row, run
 from tracelens.sources.otlp.attributes import Mask, scattered
 from tracelens.sources.otlp.dialects import CHAIN, DIALECTS, LLM, TOOL

@@ -10,7 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import ABSENT, JSON_STRING, TEXT, group_offsets, one_of, positions_in, texts, valid
+from tracelens.columns import ABSENT, JSON_STRING, TEXT, one_of, texts, valid
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ANYTHING, OBJECT, STRING, Projected, Projection, Row, run
 from tracelens.sources.otlp.attributes import Mask, plain_map, scattered
 from tracelens.sources.otlp.dialects import LLM

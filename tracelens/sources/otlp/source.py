@@ -21,16 +21,15 @@ from tracelens.columns import (
     TIME,
     TRACES,
     Remark,
-    group_offsets,
     nullable,
     numbers,
     one_of,
     places,
-    positions_in,
     table,
     true,
     valid,
 )
+from tracelens.groups import group_offsets, positions_in
 from tracelens.projection import ARRAY, STRING, Projected, Projection, Row, run
 from tracelens.sources.base import Head, Sniff, Tables
 from tracelens.sources.gather import GatheredSource, Pieces, Seen

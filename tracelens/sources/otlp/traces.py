@@ -12,7 +12,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tracelens.columns import TEXT, TIME, numbers, offsets_of, places, valid
+from tracelens.columns import TEXT, TIME, numbers, places, valid
+from tracelens.groups import offsets_of
 from tracelens.sources.otlp.attributes import Mask, nullable_sum, scattered
 from tracelens.sources.otlp.dialects import AGENT, LLM, OPENINFERENCE, PYDANTIC_AI, TRACEAI, VERCEL_AI
 from tracelens.sources.otlp.messages import Requested

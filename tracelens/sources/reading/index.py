@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tracelens.columns import PADDING, TEXT, numbers, offsets_of, one_chunk
+from tracelens.columns import PADDING, TEXT, numbers, one_chunk
 from tracelens.errors import InputError
+from tracelens.groups import offsets_of
 from tracelens.sources.reading.files import File
 from tracelens.sources.reading.io import LONGEST, Block, Reader, even, is_compressed, open_stream
 

@@ -20,15 +20,14 @@ from tracelens.columns import (
     TRACES,
     Batch,
     Remark,
-    group_offsets,
     numbers,
     one_chunk,
     places,
-    positions_in,
     table,
     texts,
     valid,
 )
+from tracelens.groups import group_offsets, positions_in
 from tracelens.kernels.records import hash_records
 from tracelens.sources.limits import MOST_REFERENCES, STATUSES, problem
 from tracelens.sources.references import are_objects, matcher_faults

@@ -30,15 +30,14 @@ from tracelens.columns import (
     TIME,
     TRUNCATED,
     coded,
-    group_offsets,
     nullable,
     numbers,
     one_chunk,
     places,
-    positions_in,
     table,
     valid,
 )
+from tracelens.groups import group_offsets, positions_in
 from tracelens.sources.backends.steps.arguments import LOST
 from tracelens.sources.backends.steps.asks import said
 from tracelens.sources.backends.steps.merge import without_repeats
